@@ -15,7 +15,6 @@ mod kinds;
 mod meant;
 mod models;
 pub(crate) mod providers;
-pub(crate) mod secrets;
 pub(crate) mod specifications;
 mod team;
 mod tools;

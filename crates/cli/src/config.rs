@@ -10,7 +10,6 @@ mod origin;
 mod powers;
 mod reach;
 mod schema;
-mod secrets;
 mod texts;
 mod within;
 mod written;
@@ -25,21 +24,21 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 use miette::LabeledSpan;
 use planproof_agents::AGENT_OPTIONS;
+use planproof_output::failure::Failure;
+use planproof_output::terminal;
 use planproof_report::shell_word;
 
 use crate::arguments::{
     Arguments, Given, Global, has_use, in_groups, is_kept, is_recorded, with_short_helps, without_effect,
     without_idle_options,
 };
-use crate::failure::Failure;
-use crate::{terminal, values};
+use crate::values;
 
 pub(crate) use keys::{Kind, MEDIA, Section};
 pub(crate) use locate::NAME;
 pub(crate) use origin::Origins;
 pub(crate) use reach::is_unasked;
 pub(crate) use schema::schema;
-pub(crate) use secrets::holds_secret;
 pub(crate) use within::may_write;
 pub(crate) use written::written_anew;
 
@@ -437,7 +436,7 @@ fn with_settings(words: Vec<OsString>, settings: &[Setting]) -> Vec<OsString> {
 /// Ends the process as clap does: with help, or with the fault of the command line.
 fn exit(error: &clap::Error) -> ! {
     let rendered = error.render();
-    let held = crate::assembly::secrets::held();
+    let held = planproof_output::secrets::held();
     let without = |text: &str| held.redact(text).into_owned();
     // Nothing can be done about a stream that nobody reads.
     let _ = match error.use_stderr() {

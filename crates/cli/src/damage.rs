@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use planproof_engine::DamagedRunRow;
+use planproof_output::failure::Failure;
+use planproof_output::tell;
+use planproof_output::terminal::inline;
 use planproof_store::{Seals, Store};
-
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::terminal::inline;
 
 /// Most damaged runs of a campaign that are named.
 const NAMED_MAX: usize = 20;

@@ -1,6 +1,6 @@
 //! The planproof command as a function, [`main`], which accepts suites of others in addition to its own (the example
 //! `own_suite` is such a program): arguments in, results to stdout, progress and messages to stderr, and an exit code
-//! for the result (see [`failure::ExitCode`]).
+//! for the result (see [`ExitCode`](planproof_output::failure::ExitCode)).
 //!
 //! # Module layout
 //!
@@ -20,14 +20,14 @@
 //! - Campaigns read back (`stored.rs`) with their options (`stored_options.rs`), reports as files (`report_files.rs`),
 //!   damage found in a run store (`damage.rs`), and whether what a store or a recording does outside is wanted
 //!   (`wanted.rs`, with the user's secret in `own.rs`).
-//! - Configurations of coding agents (`coding_agents.rs`), rendering, signals, exit codes (`failure.rs`). The tables of
-//!   the papers are data (`data/paper-tables.toml`). All output goes through `terminal.rs`.
+//! - Configurations of coding agents (`coding_agents.rs`), and rendering. The tables of the papers are data
+//!   (`data/paper-tables.toml`). Everything that is printed or written goes through the crate `output`; errors of
+//!   campaigns become its failures in `errors.rs`.
 //!
 //! With an undocumented argument the program is a worker of `planproof-sandbox` or a launcher of `planproof-isolation`,
 //! and none of this.
 
-// All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
-// is there for it. `clippy.toml` has the rest of the rule.
+// As in the crate `output`; `clippy.toml` has the rest of the rule.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 mod arguments;
@@ -36,26 +36,18 @@ mod coding_agents;
 mod commands;
 mod config;
 mod damage;
-mod digest;
-mod failure;
-mod nearest;
-mod open_files;
+mod errors;
 mod own;
 mod own_tools;
-mod progress;
 mod prompts;
 mod python;
-mod random;
 mod render;
 mod report_files;
 mod review;
-mod signals;
 mod stored;
 mod stored_options;
 mod stream;
 mod suites;
-mod terminal;
-mod text_files;
 mod values;
 mod wanted;
 
@@ -65,12 +57,12 @@ use std::sync::Arc;
 pub use planproof_suite as suite;
 pub use planproof_trace as trace;
 
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::{open_files, progress, secrets, signals, tell};
 use planproof_suite::Suite;
 
 use arguments::{Arguments, Command};
 use config::Origins;
-use failure::{ExitCode, Failure};
-use progress::tell;
 
 /// A configuration file written anew in a form of our own, or why it cannot be used. Only the fuzz targets call it,
 /// which reach nothing else of the command.
@@ -95,8 +87,6 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == planproof_sandbox::WORKER_ARGUMENT) {
         planproof_sandbox::worker::main();
     }
-    let (printed, changes) = (assembly::secrets::printed, assembly::secrets::changes);
-    terminal::search_for(terminal::Keys { printed, changes });
     // A hook has exit codes of its own: at most of ours, agents let a call pass.
     let words: Vec<_> = std::env::args_os().collect();
     if words.get(1).is_some_and(|word| word == "hook")
@@ -104,7 +94,7 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
     {
         process::exit(i32::from(code));
     }
-    assembly::secrets::hold_passwords(&words);
+    secrets::hold_passwords(&words);
     let registered = suites::register(own.into_iter().collect());
     let code = match registered.and_then(|()| config::parse(std::env::args_os().collect())) {
         Ok(parsed) => {
@@ -112,7 +102,7 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
                 // A file that may have come with a repository does not hide itself.
                 match parsed.origins.is_hushed_from_above() {
                     true => tell!("{summary}"),
-                    false => progress::say(&parsed.arguments.global, &summary),
+                    false => progress::say(parsed.arguments.global.quiet, &summary),
                 }
             }
             exit_code(run(&parsed.arguments), &parsed.origins)
@@ -148,7 +138,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let global = &arguments.global;
     progress::be_quiet(global.quiet);
     // Before the command writes anything that may hold one of them.
-    assembly::secrets::hold_variables(&global.secret)?;
+    secrets::hold_variables(&global.secret)?;
     // A plan of shards has those of the campaign in it.
     if !matches!(arguments.command, Command::Shard(_)) {
         assembly::providers::set_up(global)?;

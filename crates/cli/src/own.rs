@@ -11,9 +11,9 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use planproof_output::random::random_bytes;
 use planproof_store::{OWN_KEY_BYTES, OwnKey};
 
-use crate::random::random_bytes;
 #[cfg(unix)]
 use unix::{must_be_private, state_folder};
 #[cfg(windows)]

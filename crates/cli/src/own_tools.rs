@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use planproof_everyday::{Everyday, MadeTools, ProgramLimits, PythonTool, ToolLibrary};
 use planproof_media::{Endpoints, Media, MediaFolders};
+use planproof_output::failure::Failure;
+use planproof_output::tell;
 use planproof_sandbox::SandboxLimits;
 use planproof_suite::Toolbox;
 use planproof_tools::{OpenSource, ToolSource};
 
 use crate::commands::tool_sources::Source;
-use crate::failure::Failure;
-use crate::progress::tell;
 use crate::python;
 use crate::suites::media;
 

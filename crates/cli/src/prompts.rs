@@ -1,10 +1,9 @@
 //! The version of the prompts that planproof sends: figures with other prompts are those of another test.
 
 use planproof_agents::instructions;
+use planproof_output::digest::sha256;
 use planproof_spec::{Compat, SHIPPED, load};
 use planproof_trace::Continuation;
-
-use crate::digest::sha256;
 
 /// How many hexadecimal digits of the digest are the version: enough to tell versions apart.
 const DIGITS: usize = 12;

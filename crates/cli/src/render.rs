@@ -3,16 +3,21 @@
 mod dissection;
 mod findings;
 mod shrinking;
-mod table;
 
 use std::collections::BTreeMap;
-use std::fmt::{Display, Write as _};
+use std::fmt::Write as _;
 
 use comfy_table::CellAlignment;
 use planproof_engine::{
     BaselineRate, BaselineRates, Finding, Likeness, MonitorUse, PassAll, Rate, Repeated, Report, Spread,
     Tokens,
 };
+use planproof_output::layout::{
+    FACT_INDENT, WIDTH, capitalised, counted, folded, labelled_line, paragraph, percent, seconds, short,
+    text, text_columns, wrapped,
+};
+use planproof_output::table::{TextTable, table};
+use planproof_output::terminal;
 use planproof_report::{
     CommandLines, ExplanationLine, guard_lines, lines, median_run, metric_words, over_limits,
     short_in_the_middle,
@@ -22,9 +27,6 @@ use planproof_suite::{Baseline, Check, EventNote, Explanation, MISSING, Mark, Si
 use dissection::dissection;
 pub(crate) use findings::Findings;
 use shrinking::shrinking;
-pub(crate) use table::{Table, table};
-
-use crate::terminal;
 
 /// How marked words are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,9 +96,6 @@ pub(crate) fn explanation(explained: &Explanation) -> String {
     };
     lines(explained).into_iter().map(line).collect()
 }
-
-/// Characters before the text of a fact.
-const FACT_INDENT: usize = 12;
 
 /// What was demanded, a line each, with how it fared.
 pub(crate) fn checks(explained: &Explanation) -> String {
@@ -302,7 +301,7 @@ pub(crate) fn section_lines(section: &planproof_suite::Section) -> String {
 }
 
 /// Figures that only this kind of case has.
-fn metrics_table(report: &Report) -> Table {
+fn metrics_table(report: &Report) -> TextTable {
     let mut table = table(&["Figure", "Value", "95 %"]);
     for metric in report.metrics.0.iter().filter(|metric| metric.value.is_some()) {
         let [value, interval] = metric_words(metric);
@@ -362,11 +361,6 @@ fn came_to(report: &Report) -> String {
     out
 }
 
-/// A line of a result: what it is about, and what there is to say.
-pub(crate) fn labelled_line(name: &str, text: &str) -> String {
-    folded(&format!("{name:<11} "), text, FACT_INDENT) + "\n"
-}
-
 /// "calling tools in the order of mention: 30 of 30 cases agree, 100.0 [88.6, 100.0] %".
 fn likeness(like: &Likeness) -> String {
     let Likeness { does, cases, alike, low, high, .. } = *like;
@@ -375,7 +369,7 @@ fn likeness(like: &Likeness) -> String {
 }
 
 /// The cost of holding a model to its specification.
-fn monitor_table(used: &MonitorUse) -> Table {
+fn monitor_table(used: &MonitorUse) -> TextTable {
     let mut table =
         table(&["Continuation", "Corrections", "Tokens\ndiscarded", "Tokens\nread again", "Judged by"]);
     let judges: Vec<&str> = used.judged_by.iter().map(String::as_str).collect();
@@ -389,7 +383,7 @@ fn monitor_table(used: &MonitorUse) -> Table {
     table
 }
 
-fn repeats_table(repeated: &Repeated) -> Table {
+fn repeats_table(repeated: &Repeated) -> TextTable {
     let mut table = table(&["k", "Cases", "pass^k (% [95 %])"]);
     for PassAll { k, cases, rate, low, high } in repeated.pass_all.iter().copied() {
         let rate = rate.map(|rate| rate_with_interval(Rate { rate, low, high }));
@@ -398,7 +392,7 @@ fn repeats_table(repeated: &Repeated) -> Table {
     table
 }
 
-fn size_table(report: &Report) -> Table {
+fn size_table(report: &Report) -> TextTable {
     let runs = if report.repeats > 1 { "Runs" } else { "Cases" };
     let (overall, unit) = (report.baselines(), capitalised(report.unit.many));
     let mut head = vec![unit.as_str(), runs, "Passed", "% [95 %]"];
@@ -425,12 +419,6 @@ fn size_table(report: &Report) -> Table {
 /// All tokens of a campaign.
 pub(crate) fn tokens(tokens: Option<Tokens>) -> String {
     tokens.map_or("unknown".to_owned(), |tokens| grouped(tokens.total()))
-}
-
-/// A word with a capital letter.
-pub(crate) fn capitalised(word: &str) -> String {
-    let mut characters = word.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// Several agents on the same cases, one per line, followed by the results of agents without a plan.
@@ -460,45 +448,6 @@ pub(crate) fn comparison(reports: &[Report]) -> String {
 /// A rate in per cent with its 95 % interval: "12.0 [8.8, 16.2]".
 pub(crate) fn rate_with_interval(Rate { rate, low, high }: Rate) -> String {
     format!("{} [{}, {}]", percent(rate), percent(low), percent(high))
-}
-
-pub(crate) fn percent(rate: f64) -> String {
-    format!("{:.1}", rate * 100.0)
-}
-
-/// A time as people read it.
-pub(crate) fn seconds(seconds: f64) -> String {
-    // Rounded to what each unit shows before the unit is chosen, so that none shows as much as the next one begins
-    // with ("60.0 s").
-    let rounded = |parts: f64| (seconds * parts).round_ties_even();
-    let (micros, tenths_of_millis, tenths) = (rounded(1e6), rounded(1e4), rounded(10.0));
-    if micros < 1000.0 {
-        format!("{micros:.0} µs")
-    } else if tenths_of_millis < 10_000.0 {
-        format!("{:.1} ms", tenths_of_millis / 10.0)
-    } else if tenths < 600.0 {
-        format!("{:.1} s", tenths / 10.0)
-    } else {
-        format!("{}:{:04.1}", (tenths / 600.0) as u64, tenths % 600.0 / 10.0)
-    }
-}
-
-/// A number with its noun, which takes an "s" unless it is one: "1 case", "2 cases".
-pub(crate) fn counted<T: Copy + Display + PartialEq + From<u8>>(count: T, noun: &str) -> String {
-    let plural = if count == T::from(1) { "" } else { "s" };
-    format!("{count} {noun}{plural}")
-}
-
-/// At most `most` characters, in one line, with a mark where something was left out.
-pub(crate) fn short(text: &str, most: usize) -> String {
-    // No more than is shown is processed: a foreign text can be long.
-    let text = terminal::inline(&text.chars().take(most + 1).collect::<String>());
-    if text.chars().count() <= most {
-        return text;
-    }
-    let mut cut: String = text.chars().take(most.saturating_sub(1)).collect();
-    cut.push('…');
-    cut
 }
 
 /// Where the run of a finding is.
@@ -552,73 +501,12 @@ fn one_line_with_its_end(text: &str) -> String {
     short_in_the_middle(&terminal::inline(&text), 300)
 }
 
-/// Characters of a line of a paragraph, and of a task with its indentation, where stdout is not a terminal.
-const WIDTH: usize = 80;
+/// Characters of a task with its indentation where stdout is not a terminal.
 const TASK_WIDTH: usize = 102;
-
-/// Most characters of a line of text in a wide terminal: longer lines are hard to read.
-const TEXT_COLUMNS_MAX: usize = 120;
 
 /// Stands above the figures of a simulation.
 pub(crate) fn simulation() -> String {
     text("SIMULATION: a simulated model planned; this says nothing about any real model.")
-}
-
-/// The characters of a line of text: as many as the terminal has room for, `elsewhere` if stdout is none.
-fn text_columns(elsewhere: usize) -> usize {
-    terminal::columns().map_or(elsewhere, |columns| usize::from(columns).min(TEXT_COLUMNS_MAX))
-}
-
-/// A text whose lines are wrapped for a terminal, and whole elsewhere.
-pub(crate) fn text(text: &str) -> String {
-    text.split('\n').map(|line| folded("", line, 0)).collect::<Vec<_>>().join("\n")
-}
-
-/// A line that is wrapped for a terminal, with blanks before what does not fit its first line, and whole elsewhere.
-pub(crate) fn folded(begin: &str, text: &str, indent: usize) -> String {
-    wrapped(begin, text, text_columns(usize::MAX), indent)
-}
-
-/// A text of several sentences, which is wrapped wherever it goes.
-pub(crate) fn paragraph(text: &str) -> String {
-    wrap(text, text_columns(WIDTH))
-}
-
-/// Breaks lines at blanks so that they have at most `width` characters where words allow; styles count as none.
-fn wrap(text: &str, width: usize) -> String {
-    wrapped("", text, width, 0)
-}
-
-/// The same for a text after the beginning of a line; the lines below begin with `indent` blanks.
-fn wrapped(begin: &str, text: &str, width: usize, indent: usize) -> String {
-    let text = terminal::before_wrapping(text);
-    let mut out = begin.to_owned();
-    let mut column = terminal::width(begin);
-    let mut start = column;
-    let mut style: Option<&str> = None;
-    for word in text.split(' ') {
-        let length = terminal::width(word);
-        // The first word of a line stays even if it is too long, because no other line has more room.
-        if column > start && column.saturating_add(1 + length) > width {
-            out.truncate(out.trim_end_matches(' ').len());
-            out.push('\n');
-            out += &" ".repeat(indent);
-            // A style ends with its line.
-            if let Some(codes) = style {
-                out += &terminal::style_begin(codes);
-            }
-            (column, start) = (indent, indent);
-        } else if column > start {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += length;
-        if let Some(codes) = terminal::last_style(word) {
-            style = (codes != "0").then_some(codes);
-        }
-    }
-    out
 }
 
 /// How many runs each class has, those with most first; classes without any are left out.
@@ -640,50 +528,5 @@ mod tests {
         let policy = of_places("Be kind.\n\nRefund \u{1b}17.", &[[10, 16]]);
         assert_eq!(marked(&policy, Marking::Quotes), "Be kind.\n\n«Refund» \\u{1b}17.");
         assert_eq!(marked_within(&policy, Marking::Quotes, 80), "  | Be kind.\n  | «Refund» \\u{1b}17.");
-    }
-
-    #[test]
-    fn lines_break_at_blanks() {
-        assert_eq!(wrap("aa bb cc", 5), "aa bb\ncc");
-        assert_eq!(wrap("aaaaaaaa b", 5), "aaaaaaaa\nb");
-        assert_eq!(wrapped("a: ", "bb cc dddd e", 8, 3), "a: bb cc\n   dddd\n   e");
-        assert_eq!(wrapped("long: ", "bb cc", 5, 2), "long: bb\n  cc");
-        assert_eq!(wrapped("a: ", "bb cc", usize::MAX, 3), "a: bb cc");
-        // What is marked stays so on the lines below.
-        let [begin, end] = ["1;31", "0"].map(terminal::style_begin);
-        let marked = format!("aa {} cc", terminal::styled("1;31", "bb bb"));
-        assert_eq!(wrap(&marked, 5), format!("aa {begin}bb\n{begin}bb{end} cc"));
-    }
-
-    #[test]
-    fn one_is_no_plural() {
-        assert_eq!([0_u64, 1, 2].map(|count| counted(count, "case")), ["0 cases", "1 case", "2 cases"]);
-        assert_eq!(counted(1_usize, "infeasible one"), "1 infeasible one");
-    }
-
-    #[test]
-    fn times_are_readable() {
-        assert_eq!(seconds(0.000_25), "250 µs");
-        assert_eq!(seconds(0.25), "250.0 ms");
-        assert_eq!(seconds(75.25), "1:15.2");
-        assert_eq!(seconds(0.0), "0 µs");
-        assert_eq!(seconds(2.5), "2.5 s");
-        assert_eq!(seconds(3600.0), "60:00.0");
-    }
-
-    #[test]
-    fn times_are_rounded_before_their_unit_is_chosen() {
-        for (time, shown) in [
-            (0.000_999_4, "999 µs"),
-            (0.000_999_7, "1.0 ms"),
-            (0.999_94, "999.9 ms"),
-            (0.999_97, "1.0 s"),
-            (59.94, "59.9 s"),
-            (59.96, "1:00.0"),
-            (119.94, "1:59.9"),
-            (119.97, "2:00.0"),
-        ] {
-            assert_eq!(seconds(time), shown);
-        }
     }
 }

@@ -9,15 +9,13 @@ use std::sync::Arc;
 use planproof_agents::team::{ReviewWhen, Reviewer, Reviewing};
 use planproof_agents::{AgentForm, AgentKind, AgentSpec};
 use planproof_model::BoxFuture;
+use planproof_output::failure::Failure;
+use planproof_output::{secrets, tell, terminal};
 use planproof_plan::graph::SubTaskState;
 use planproof_plan::team::review::{Review, ReviewDecision, ReviewReason};
 use tokio::sync::{Mutex, mpsc};
 
 use crate::arguments::ReviewChoice;
-use crate::assembly::secrets;
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::terminal;
 
 /// The reviewer of this agent's work, if there is one.
 ///

@@ -9,13 +9,14 @@ use planproof_campaign::{
     sequel_id,
 };
 use planproof_engine::{Pick, Report};
+use planproof_output::failure::Failure;
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_store::{CampaignRow, Store, StoreError, Unit};
 use planproof_suite::{Case, Concluded, Sequel};
 use planproof_trace::Trace;
 
 use crate::damage;
-use crate::failure::Failure;
+use crate::errors::{CommandFailure, OrFail as _, failure};
 use crate::stored_options::CampaignOptions;
 
 /// A campaign read back in full, with what it led to.
@@ -73,14 +74,17 @@ impl Stored {
         let id = &self.campaign.row.id;
         let read = |row: CampaignRow| {
             let options = options(&row)?;
-            Ok::<_, Failure>(Self::load_runs(store, row, options)?.campaign)
+            Ok::<_, CommandFailure>(Self::load_runs(store, row, options)?.campaign)
         };
         let Some((begun, how)) = BegunSequel::find(store, id, &*sequel, read)? else { return Ok(None) };
         let planned = PlannedSequel { sequel, how, begun: Some(begun) };
-        let concluded = planned.concluded(&self.leading()).map_err(|error| {
-            let derived = sequel_id(id, planned.sequel.name());
-            damaged(&CampaignRow { id: derived, ..self.campaign.row.clone() }, &error.what)
-        })?;
+        let concluded = planned
+            .concluded(&self.leading())
+            .map_err(|error| {
+                let derived = sequel_id(id, planned.sequel.name());
+                damaged(&CampaignRow { id: derived, ..self.campaign.row.clone() }, &error.what)
+            })
+            .or_fail()?;
         Ok(concluded.map(|concluded| (planned, concluded)))
     }
 
@@ -92,7 +96,7 @@ impl Stored {
 
     fn load_runs(store: &Store, row: CampaignRow, options: CampaignOptions) -> Result<Self, Failure> {
         let commands = options.commands(&row.agent, store.path());
-        let campaign = StoredCampaign::read(store, row, options.suite()?, options.kept.clone())?;
+        let campaign = StoredCampaign::read(store, row, options.suite()?, options.kept.clone()).or_fail()?;
         // Damaged runs are left out of everything that follows, which must not happen silently.
         damage::note(store, &campaign.row.id, &campaign.named_damage(), campaign.seals.as_ref());
         Ok(Self { campaign, options, commands, sequels: Vec::new() })
@@ -134,7 +138,7 @@ pub(crate) fn summaries(
     campaign: &CampaignRow,
     options: &CampaignOptions,
 ) -> Result<Summaries, Failure> {
-    if let Some(summaries) = Summaries::read(store, campaign, &options.suite()?)? {
+    if let Some(summaries) = Summaries::read(store, campaign, &options.suite()?).or_fail()? {
         damage::note(store, &campaign.id, &summaries.damaged(), summaries.seals());
         return Ok(summaries);
     }
@@ -149,7 +153,9 @@ impl Figures {
         campaign: &CampaignRow,
         options: &CampaignOptions,
     ) -> Result<Option<Self>, Failure> {
-        let Some(summaries) = Summaries::read(store, campaign, &options.suite()?)? else { return Ok(None) };
+        let Some(summaries) = Summaries::read(store, campaign, &options.suite()?).or_fail()? else {
+            return Ok(None);
+        };
         damage::note(store, &campaign.id, &summaries.damaged(), summaries.seals());
         Ok(Some(Self {
             report: summaries.report(campaign, &options.kept, |_| true),
@@ -181,7 +187,7 @@ pub(crate) fn find(store: &Store, name: &str) -> Result<CampaignRow, Failure> {
 /// The options of a campaign.
 pub(crate) fn options(campaign: &CampaignRow) -> Result<CampaignOptions, Failure> {
     CampaignOptions::parse(&campaign.options)
-        .map_err(|error| damaged(campaign, &format!("its options: {error}")).into())
+        .map_err(|error| failure(damaged(campaign, &format!("its options: {error}"))))
 }
 
 /// One case of a campaign with one of its runs, judged again from the trace; nothing for the run where it is
@@ -192,13 +198,13 @@ pub(crate) fn load_one(
     options: &CampaignOptions,
     unit: Unit,
 ) -> Result<(Arc<dyn Case>, Option<JudgedRun>), Failure> {
-    Ok(planproof_campaign::read_one(store, campaign, &*options.suite()?, unit)?)
+    planproof_campaign::read_one(store, campaign, &*options.suite()?, unit).or_fail()
 }
 
 /// The first case of a campaign; nothing where it has none.
 pub(crate) fn first_case(store: &Store, campaign: &CampaignRow) -> Result<Option<Arc<dyn Case>>, Failure> {
     let suite = options(campaign)?.suite()?;
-    Ok(planproof_campaign::read_first_case(store, campaign, &*suite)?)
+    planproof_campaign::read_first_case(store, campaign, &*suite).or_fail()
 }
 
 impl TraceSource for StoredTraces<'_> {

@@ -7,14 +7,14 @@ use std::time::Duration;
 use planproof_agents::{REPLY_TOKENS, RunLimits};
 use planproof_campaign::{PlannedSequel, ProgramOptions, StoredOptions};
 use planproof_engine::{Campaign, SynthesisUse};
+use planproof_output::failure::Failure;
+use planproof_output::secrets;
 use planproof_report::CommandLines;
 use planproof_suite::{OptionUse, Suite};
 use serde::de::Error as _;
 use serde_json::{Map, Value};
 
 use crate::arguments::{STORE_DEFAULT, TIMEOUT_SECONDS};
-use crate::assembly::secrets;
-use crate::failure::Failure;
 use crate::suites;
 pub(crate) use crate::suites::ORDER;
 use crate::suites::{KeptOptions, OwnOptions, SequelOptions};

@@ -10,14 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use planproof_campaign::Begun;
 use planproof_engine::{Campaign, Outcome, RunProgress, Unit};
+use planproof_output::failure::Failure;
+use planproof_output::progress;
+use planproof_output::report_files::must_differ;
 use planproof_suite::{Class, Verdict};
 use planproof_trace::wire;
 use serde::Serialize;
 use serde_json::value::RawValue;
-
-use crate::failure::Failure;
-use crate::progress;
-use crate::report_files::must_differ;
 
 /// The value of the `schema` field of each campaign's first line.
 const SCHEMA: &str = "planproof/stream/v1";

@@ -23,6 +23,7 @@ use planproof_apibank::suite::ApiBank;
 use planproof_campaign::Cases;
 use planproof_mnms::Mnms;
 use planproof_order::{DrawnCases, OrderSuite};
+use planproof_output::failure::Failure;
 use planproof_qa::gsm8k::Gsm8k;
 use planproof_qa::questions::{Benchmark, Questions};
 use planproof_suite::{AgentCard, Registry, Sequel, Suite};
@@ -31,7 +32,6 @@ use planproof_travel::suite::TravelPlanner;
 use serde_json::Value;
 
 use crate::arguments::Arguments;
-use crate::failure::Failure;
 
 pub(crate) use options::{
     COMPAT, KeptOptions, SuiteArguments, act_in_words, has, judges_by_compat, suites_with,

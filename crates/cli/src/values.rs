@@ -12,11 +12,11 @@ use clap::builder::{PathBufValueParser, TypedValueParser, ValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory as _, FromArgMatches, Id};
 use planproof_campaign::CASES_MAX;
+use planproof_output::layout::short;
 use planproof_report::gate::EffortMetric;
 use planproof_store::{Fingerprint, LABEL_CHARACTERS_MAX};
 
 use crate::arguments::Arguments;
-use crate::render::short;
 
 /// Longest time that the command line can ask for, in seconds: a week.
 pub(crate) const SECONDS_MAX: f64 = 7.0 * 24.0 * 3600.0;

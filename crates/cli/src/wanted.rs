@@ -7,17 +7,18 @@ use std::path::{Path, PathBuf};
 
 use planproof_agents::{AgentSpec, Reach};
 use planproof_campaign::{Act, Budgets, ProgramOptions, RecordedCampaign, absolute, unnumbered};
+use planproof_output::failure::Failure;
+use planproof_output::terminal::inline;
+use planproof_output::{secrets, tell, terminal};
 use planproof_report::shell_word;
 use planproof_store::{CampaignRow, Matrix, Store};
 use planproof_trace::REDACTED;
 
 use crate::arguments::{ACTING, CampaignArguments, Global, STORE_DEFAULT};
-use crate::assembly::secrets;
-use crate::failure::Failure;
+use crate::errors::OrFail as _;
+use crate::own;
 use crate::stored_options::{CampaignOptions, SuiteOptions, command_of};
 use crate::suites::{self, KeptOptions};
-use crate::terminal::inline;
-use crate::{own, progress, terminal};
 
 /// The act of the agent itself, which has no option.
 const AGENT: &str = "agent";
@@ -69,9 +70,11 @@ impl Named {
         let answers = answers.into_iter().find_map(|(option, file)| Some((option, file.as_deref()?)));
         Ok(Some(Self {
             agent,
-            program: program.absolute()?,
+            program: program.absolute().or_fail()?,
             serve_model: arguments.serve_model.clone(),
-            answers: answers.map(|(option, file)| Ok::<_, Failure>((option, absolute(file)?))).transpose()?,
+            answers: answers
+                .map(|(option, file)| Ok::<_, Failure>((option, absolute(file).or_fail()?)))
+                .transpose()?,
             kept,
             prices: arguments.budget.prices.clone(),
         }))
@@ -133,7 +136,7 @@ fn acts(row: &CampaignRow, options: &CampaignOptions) -> Result<Vec<Act>, Failur
     let mut acts = vec![Act::new(AGENT, agent)];
     acts.extend(kept.acts());
     acts.extend(acts_of_suite(of_suite));
-    acts.extend(Budgets::stored(progress)?.acts());
+    acts.extend(Budgets::stored(progress).or_fail()?.acts());
     Ok(acts)
 }
 
@@ -201,7 +204,7 @@ impl Stored<'_> {
             acts: acts(row, options)?,
             agents: vec![row.agent.clone()],
         };
-        let is_own = planproof_campaign::is_own(store.path(), row, own::key())?;
+        let is_own = planproof_campaign::is_own(store.path(), row, own::key()).or_fail()?;
         asked.decide(named.map(Named::acts).as_deref(), is_own)
     }
 }
@@ -215,8 +218,8 @@ pub(crate) fn matrix_must_be_wanted(
     named: Option<&[Named]>,
 ) -> Result<(), Failure> {
     let Matrix { id, created_ms: _, command_line: _, budgets } = matrix;
-    let mut is_own = planproof_campaign::is_own_matrix(store.path(), matrix, own::key())?;
-    let prices = Budgets::read(budgets)?.acts();
+    let mut is_own = planproof_campaign::is_own_matrix(store.path(), matrix, own::key()).or_fail()?;
+    let prices = Budgets::read(budgets).or_fail()?.acts();
     if let Some(named) = named.filter(|named| named.len() != campaigns.len()) {
         return Err(Failure::usage(format!(
             "the matrix {id} has {} combinations, and the command line names {}",
@@ -227,7 +230,7 @@ pub(crate) fn matrix_must_be_wanted(
     let agents: Vec<String> = campaigns.iter().map(|(row, _)| row.agent.clone()).collect();
     let mut of_all = Vec::new();
     for (row, options) in campaigns {
-        is_own &= planproof_campaign::is_own(store.path(), row, own::key())?;
+        is_own &= planproof_campaign::is_own(store.path(), row, own::key()).or_fail()?;
         of_all.push([acts(row, options)?, prices.clone()].concat());
     }
     for (place, acts) in of_all.into_iter().enumerate() {
@@ -329,8 +332,8 @@ impl Asked<'_> {
         let begun =
             format!("{} in {store} is not known to be begun by you, here and as it is{why}", self.what);
         if terminal::is_interactive() {
-            progress::tell!("{begun}. It will:");
-            does.iter().for_each(|what| progress::tell!("  {what}"));
+            tell!("{begun}. It will:");
+            does.iter().for_each(|what| tell!("  {what}"));
             return match agrees("Is that what you want? [y/N] ") {
                 true => Ok(()),
                 false => Err(Failure::usage("nothing was run")),

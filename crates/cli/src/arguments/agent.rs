@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use planproof_agents::REPLY_TOKENS;
+use planproof_output::failure::Failure;
 
-use crate::failure::Failure;
 use crate::values::{SECONDS_MAX, above_zero, seconds, whole};
 
 /// Options of agents that are made from a specification.

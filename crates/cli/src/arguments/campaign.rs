@@ -12,12 +12,12 @@ use planproof_agents::{BodyName, REPLY_TOKENS, SERVED_VARIABLES};
 use planproof_campaign::{CASES_MAX, REPEATS_MAX, Shard};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
+use planproof_output::failure::Failure;
 use planproof_suite::{EffortLimits, OptionUse};
 use planproof_trace::faults::FaultShares;
 
 use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments, Think};
 use super::{bench, limit, test};
-use crate::failure::Failure;
 use crate::report_files::ReportFileArguments;
 use crate::suites;
 use crate::values::{

@@ -13,12 +13,13 @@ use planproof_campaign::{FindModel, ModelForm, ProgramOptions};
 use planproof_engine::{AgentUnderTest, OfSuite};
 use planproof_isolation::MachineIsolation;
 use planproof_model::Model;
+use planproof_output::failure::Failure;
+use planproof_output::secrets;
+use planproof_output::text_files::read_text;
 use planproof_sandbox::{Sandbox, WorkerCommand};
 
 use super::models::is_simulation;
-use super::{env_file, kinds, meant, secrets, team};
-use crate::failure::Failure;
-use crate::text_files::read_text;
+use super::{env_file, kinds, meant, team};
 
 /// The agent of that name, taken apart.
 pub(crate) fn agent_spec(name: &str) -> Result<AgentSpec, Failure> {

@@ -5,11 +5,11 @@ use std::path::Path;
 use planproof_agents::{BodyName, FormError, ProgramSetting, ServiceForm};
 use planproof_campaign::ProgramOptions;
 use planproof_isolation::MachineIsolation;
-use secrecy::{ExposeSecret, SecretString};
+use planproof_output::failure::Failure;
+use planproof_output::{secrets, text_files};
 
-use crate::assembly::secrets;
-use crate::failure::Failure;
-use crate::text_files;
+use crate::errors::OrFail as _;
+use secrecy::{ExposeSecret, SecretString};
 
 /// Most names of `--allow-host`.
 const HOSTS_MAX: usize = 8;
@@ -24,7 +24,7 @@ pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting
         return Err(Failure::usage(format!("--cwd {}: there is no such folder", folder.display())));
     }
     let variables = held_variables(env_file.as_deref())?;
-    let folder = cwd.as_deref().map(planproof_campaign::absolute).transpose()?;
+    let folder = cwd.as_deref().map(planproof_campaign::absolute).transpose().or_fail()?;
     let hosts = hosts(allow_hosts)?;
     Ok(ProgramSetting {
         passed: env.clone(),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use planproof_campaign::ProgramOptions;
 use planproof_isolation::{Hidden, Isolate, Layer, MachineIsolation, close_this_process, find, find_memory};
+use planproof_output::failure::Failure;
 
-use crate::failure::Failure;
 use crate::own;
 
 /// How a program in this file is started, with the campaign in this store. Also closes this process to other programs

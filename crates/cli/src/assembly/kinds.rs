@@ -13,14 +13,14 @@ use planproof_agents::{
 };
 use planproof_campaign::{FileDigest, FindModel, MadeFrom, ModelForm};
 use planproof_model::Model;
+use planproof_output::digest::sha256;
+use planproof_output::failure::Failure;
+use planproof_output::text_files::read_text;
 use planproof_spec::{Automaton, Compat, Loaded};
 use planproof_trace::Continuation;
 
 use crate::arguments::{self, AgentArguments};
 use crate::assembly::specifications::Source;
-use crate::digest::sha256;
-use crate::failure::Failure;
-use crate::text_files::read_text;
 
 /// Largest file in a command whose digest is stored, in bytes.
 const DIGESTED_BYTES_MAX: u64 = 64 << 20;

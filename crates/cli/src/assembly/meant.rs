@@ -3,10 +3,10 @@
 use planproof_agents::{
     AgentSpec, CommandAgent, GUARD_PREFIX, SUITE_AGENTS, is_interpreter, model_with_provider, most_similar,
 };
+use planproof_output::nearest::near;
 use planproof_sim::{ECHO_NAME, GOLD_NAME, PlantedFault, SimKind};
 
 use crate::assembly::providers::providers;
-use crate::nearest::near;
 
 /// What the names of models begin with although no server is behind them, with an example.
 const WITHOUT_SERVER: [(&str, &str); 2] = [("sim", "careless"), ("replay", "FILE")];

@@ -11,13 +11,13 @@ use planproof_model::ollama::OllamaModel;
 use planproof_model::openai::{OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
 use planproof_model::{ConnectionConfig, KeepsReplies, LoadingNotice, Model, Protocol, Provider};
+use planproof_output::failure::Failure;
+use planproof_output::terminal::inline;
+use planproof_output::{progress, secrets, tell};
 use planproof_sim::{ECHO_NAME, EchoModel, SimKind, SimModel, gold_faults};
 
-use super::{meant, providers, secrets};
+use super::{meant, providers};
 use crate::arguments::ModelArguments;
-use crate::failure::Failure;
-use crate::progress::{self, tell};
-use crate::terminal::inline;
 
 /// The model of that name.
 pub(crate) fn model(
@@ -142,7 +142,7 @@ fn connection(provider: &'static Provider, asking: &ModelArguments, key: KeyNeed
         requests_per_second: asking.requests_per_second,
         loading_notice: Some(LoadingNotice(Arc::new(|error, max| {
             let minutes = max.as_secs().div_ceil(60);
-            progress::tell!("{error}; waiting for up to {minutes} minutes until it has loaded its model");
+            tell!("{error}; waiting for up to {minutes} minutes until it has loaded its model");
         }))),
         ..ConnectionConfig::from_env(provider, variable)
     }

@@ -9,12 +9,11 @@ use std::sync::OnceLock;
 use planproof_agents::holds_key;
 use planproof_model::Provider;
 use planproof_model::providers::{Providers, ProvidersError};
+use planproof_output::failure::Failure;
+use planproof_output::{secrets, text_files};
 use planproof_trace::{names_secret, secrets_in_urls};
 
 use crate::arguments::Global;
-use crate::assembly::secrets;
-use crate::failure::Failure;
-use crate::text_files;
 
 /// What one call of the command knows.
 struct Known {
@@ -64,7 +63,7 @@ fn set_up_with(
     let keys = global.key_for.iter().map(|text| key_for(text)).collect::<Result<_, _>>()?;
     // A second call cannot happen: the command runs once in a process.
     let _ = KNOWN.set(Known { providers, keys });
-    secrets::have_changed();
+    secrets::set_key_variables(key_variables().map(str::to_owned));
     Ok(())
 }
 
@@ -127,7 +126,7 @@ pub(crate) fn providers() -> &'static Providers {
 }
 
 /// The variables of the environment that may hold the key of a model.
-pub(crate) fn key_variables() -> impl Iterator<Item = &'static str> {
+fn key_variables() -> impl Iterator<Item = &'static str> {
     let Known { providers, keys } = known();
     providers.iter().map(|provider| provider.key_variable).chain(keys.iter().map(|(_, name)| name.as_str()))
 }

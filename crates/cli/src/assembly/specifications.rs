@@ -4,16 +4,15 @@ use std::path::{Path, PathBuf};
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource};
 use planproof_agents::behaviour::Schemas;
+use planproof_output::digest::sha256;
+use planproof_output::failure::Failure;
+use planproof_output::terminal::{before_wrapping, from_ansi};
+use planproof_output::text_files::must_be_below;
+use planproof_output::{tell, text_files};
 use planproof_spec::{
     Compat, Diagnostic, FaultySpec, Loaded, SHIPPED, Severity, Spec, load_as_published, load_with_schemas,
     shipped,
 };
-
-use crate::digest::sha256;
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::terminal::{before_wrapping, from_ansi};
-use crate::text_files::{self, must_be_below};
 
 /// Most diagnostics that are shown for one specification; `spec check --json` shows all.
 const SHOWN_MAX: usize = 50;

@@ -7,6 +7,10 @@ use planproof_agents::team::{Deliver, Executor, SupervisorWork, TeamModels, Team
 use planproof_agents::{AgentForm, AgentKind, AgentOptions, FunctionCallingAgent, TeamAgent};
 use planproof_campaign::{FileDigest, FindModel, ModelForm};
 use planproof_model::Model;
+use planproof_output::digest::sha256;
+use planproof_output::failure::Failure;
+use planproof_output::secrets;
+use planproof_output::text_files::{must_be_below, read_text};
 use planproof_plan::limits::{
     EXECUTOR_NAME_CHARACTERS_MAX as NAME_CHARACTERS_MAX, EXECUTOR_TEXT_BYTES_MAX as TEXT_BYTES_MAX,
     EXECUTORS_MAX,
@@ -16,11 +20,8 @@ use planproof_plan::team::crew::is_executor_name;
 use planproof_trace::secrets_in_urls;
 use serde::Deserialize;
 
-use super::{agent_spec, secrets};
-use crate::digest::sha256;
-use crate::failure::Failure;
+use super::agent_spec;
 use crate::suites::roles::{ShippedRoles, shipped_roles};
-use crate::text_files::{must_be_below, read_text};
 
 /// The file.
 #[derive(Deserialize)]

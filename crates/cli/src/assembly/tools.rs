@@ -5,13 +5,13 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use planproof_agents::AgentSpec;
+use planproof_output::failure::Failure;
+use planproof_output::progress;
+use planproof_output::terminal::inline;
 use planproof_suite::Case;
 use planproof_trace::Tool;
 
 use super::kinds;
-use crate::failure::Failure;
-use crate::progress;
-use crate::terminal::inline;
 
 /// A fault of a case, in one line: its id comes from a file, and so may words of the fault.
 pub(crate) fn fault_of_case(id: &str, error: &impl Display) -> Failure {

@@ -10,6 +10,9 @@ use planproof_campaign::{
 use planproof_engine::AgentUnderTest;
 use planproof_model::recording::Origin;
 use planproof_model::{KeepsReplies, Model};
+use planproof_output::failure::Failure;
+use planproof_output::random::random_bytes;
+use planproof_output::{open_files, progress, secrets, tell, text_files};
 use planproof_sim::{GoldModel, gold_faults};
 use planproof_store::OwnKey;
 use planproof_suite::{Case, Suite};
@@ -17,11 +20,11 @@ use planproof_trace::Secrets;
 use serde_json::Value;
 
 use crate::arguments::ModelArguments;
-use crate::assembly::{self, isolation, secrets};
-use crate::failure::Failure;
-use crate::random::random_bytes;
+use crate::assembly;
+use crate::assembly::isolation;
+use crate::errors::CommandFailure;
 use crate::stored_options::SuiteOptions;
-use crate::{open_files, own, progress, prompts, suites, text_files};
+use crate::{own, prompts, suites};
 
 /// The command line as a campaign's world.
 pub(crate) struct Outside<'a> {
@@ -33,19 +36,19 @@ pub(crate) struct Outside<'a> {
 }
 
 impl World for Outside<'_> {
-    type Error = Failure;
+    type Error = CommandFailure;
 
-    fn suite(&self, options: &StoredOptions) -> Result<Arc<dyn Suite>, Failure> {
+    fn suite(&self, options: &StoredOptions) -> Result<Arc<dyn Suite>, CommandFailure> {
         let SuiteOptions { own, kept, .. } = SuiteOptions::of(options)?;
-        suites::of_campaign(options.suite.as_deref(), &own, &kept)
+        Ok(suites::of_campaign(options.suite.as_deref(), &own, &kept)?)
     }
 
-    fn made_again(&self, options: &StoredOptions, how: &Value) -> Result<Cases, Failure> {
-        suites::made_again(&SuiteOptions::of(options)?.own, how)
+    fn made_again(&self, options: &StoredOptions, how: &Value) -> Result<Cases, CommandFailure> {
+        Ok(suites::made_again(&SuiteOptions::of(options)?.own, how)?)
     }
 
-    fn model(&self, name: &str, form: ModelForm, key: KeyNeeded) -> Result<Arc<dyn Model>, Failure> {
-        assembly::model(name, form, self.asking, key)
+    fn model(&self, name: &str, form: ModelForm, key: KeyNeeded) -> Result<Arc<dyn Model>, CommandFailure> {
+        Ok(assembly::model(name, form, self.asking, key)?)
     }
 
     fn is_handed_answers(&self, model: &str) -> bool {
@@ -58,10 +61,10 @@ impl World for Outside<'_> {
         form: ModelForm,
         keys: &[Key],
         seed: u64,
-    ) -> Option<Result<Arc<dyn Model>, Failure>> {
+    ) -> Option<Result<Arc<dyn Model>, CommandFailure>> {
         let faults = match gold_faults(name)? {
             Ok(faults) => faults,
-            Err(error) => return Some(Err(Failure::usage(error.to_string()))),
+            Err(error) => return Some(Err(Failure::usage(error.to_string()).into())),
         };
         let key = |key: &Key| match faults.share > 0.0 {
             true => key.clone().with_mistake(),
@@ -88,38 +91,39 @@ impl World for Outside<'_> {
         &self,
         name: &AgentSpec,
         program: &ProgramOptions,
-        find_model: &FindModel<'_, Failure>,
-    ) -> Result<AgentUnderTest, Failure> {
+        find_model: &FindModel<'_, CommandFailure>,
+    ) -> Result<AgentUnderTest, CommandFailure> {
         let isolate = |file: &Path| isolation::of_program(program, self.store, file);
-        assembly::agent(name, program, &isolate, find_model)
+        let find_model = |name: &str, form: ModelForm| Ok(find_model(name, form)?);
+        Ok(assembly::agent(name, program, &isolate, &find_model)?)
     }
 
-    fn made_from(&self, name: &AgentSpec) -> Result<MadeFrom, Failure> {
-        assembly::made_from(name)
+    fn made_from(&self, name: &AgentSpec) -> Result<MadeFrom, CommandFailure> {
+        Ok(assembly::made_from(name)?)
     }
 
-    fn warn_of_tools(&self, name: &AgentSpec, cases: &[Arc<dyn Case>]) -> Result<(), Failure> {
-        assembly::warn_of_tools(name, || assembly::tools_of_cases(cases))
+    fn warn_of_tools(&self, name: &AgentSpec, cases: &[Arc<dyn Case>]) -> Result<(), CommandFailure> {
+        Ok(assembly::warn_of_tools(name, || assembly::tools_of_cases(cases))?)
     }
 
-    fn text(&self, path: &Path) -> Result<String, Failure> {
-        text_files::read_text(path)
+    fn text(&self, path: &Path) -> Result<String, CommandFailure> {
+        Ok(text_files::read_text(path)?)
     }
 
     fn secrets(&self) -> Secrets {
         secrets::held()
     }
 
-    fn secrets_apart_from(&self, cases: &[Arc<dyn Case>]) -> Result<Secrets, Failure> {
-        secrets::held_apart_from(cases)
+    fn secrets_apart_from(&self, cases: &[Arc<dyn Case>]) -> Result<Secrets, CommandFailure> {
+        Ok(secrets::held_apart_from(cases)?)
     }
 
-    fn allow_runs(&self, runs: usize) -> Result<(), Failure> {
-        open_files::allow_runs(runs)
+    fn allow_runs(&self, runs: usize) -> Result<(), CommandFailure> {
+        Ok(open_files::allow_runs(runs)?)
     }
 
-    fn about(&self, what: &str, error: Failure) -> Failure {
-        error.about(what)
+    fn about(&self, what: &str, error: CommandFailure) -> CommandFailure {
+        Failure::from(error).about(what).into()
     }
 
     fn origin(&self) -> Origin {
@@ -147,7 +151,7 @@ impl World for Outside<'_> {
 
     fn note(&self, what: &str) {
         if !self.is_quiet {
-            progress::tell!("{what}");
+            tell!("{what}");
         }
     }
 }

@@ -6,9 +6,8 @@ use serde_json::Value;
 
 use super::{HookForm, is_planproof, looks_installed, words_of};
 use crate::arguments::HookAgent;
+use planproof_output::secrets::holds_secret;
 use planproof_trace::names_secret;
-
-use crate::config::holds_secret;
 
 /// The key of hooks in all configurations that we write.
 const HOOKS: &str = "hooks";

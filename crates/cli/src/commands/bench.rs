@@ -11,6 +11,9 @@ use std::sync::Arc;
 
 use planproof_agents::AgentSpec;
 use planproof_campaign::{CASES_MAX, Cases, StoreOptions};
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::print::print_json;
+use planproof_output::{secrets, terminal, text_files};
 use planproof_store::{Matrix, Store};
 use planproof_suite::{Case, CaseSelection, Data, OwnedData, Suite};
 use tokio_util::sync::CancellationToken;
@@ -18,13 +21,10 @@ use tokio_util::sync::CancellationToken;
 pub(super) use models::paid_for;
 
 use super::campaign::{CampaignPlan, CampaignRequest, CaseSource, Extras, WantedCases, carry_out, prepare};
-use super::print_json;
 use crate::arguments::{BenchArguments, BenchCommand, ChoiceArguments, CompatChoice, Global, ReviewChoice};
-use crate::assembly::secrets;
-use crate::failure::{ExitCode, Failure};
+use crate::errors::OrFail as _;
 use crate::stored::must_exist;
 use crate::suites::{self, KeptOptions, OwnOptions, SequelOptions};
-use crate::{terminal, text_files};
 
 pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCode, Failure> {
     if let Some(BenchCommand::Models(models)) = &arguments.command {
@@ -150,7 +150,7 @@ fn resumed_matrix(arguments: &BenchArguments) -> Result<Option<(Store, Matrix)>,
     let Some(name) = &arguments.campaign.resume else { return Ok(None) };
     // Opening a store that does not exist would create it.
     must_exist(&arguments.campaign.store.store)?;
-    let store = StoreOptions::from(&arguments.campaign.store).open()?;
+    let store = StoreOptions::from(&arguments.campaign.store).open().or_fail()?;
     Ok(store.matrix(name)?.map(|row| (store, row)))
 }
 

@@ -15,16 +15,18 @@ use std::time::Instant;
 
 use planproof_campaign::StoredGuard;
 use planproof_engine::{Outcome, Report, RunSummary};
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::print::print_json;
+use planproof_output::report_files::{ReportFile, must_differ};
+use planproof_output::runtime::runtime;
+use planproof_output::{progress, tell};
 use planproof_report::gate::GateReport;
 
 use super::gate::{self, Before};
 use super::view::Beside;
-use super::{print_json, runtime};
 use crate::arguments::{AllCasesArguments, Global};
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress::{self, tell};
 use crate::render::Findings;
-use crate::report_files::{ReportFile, ReportFiles, must_differ};
+use crate::report_files::ReportFiles;
 use crate::stream::Stream;
 
 pub(crate) use agreement::{Agreement, BesideReplay, are_same, option_in_words};
@@ -106,8 +108,9 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     let written = write_files(files, &prepared, (&outcomes, &report, gate.as_ref()), global);
     let written = match cases_file {
         // If the campaign was halted, the file keeps its old content: its shrinking may be unfinished.
-        Some(file) if failure.is_none() => written
-            .and(file.write(global, |out| smallest.iter().try_for_each(|case| writeln!(out, "{case}")))),
+        Some(file) if failure.is_none() => written.and(
+            file.write(global.quiet, |out| smallest.iter().try_for_each(|case| writeln!(out, "{case}"))),
+        ),
         _ => written,
     };
     let written = unless_closed(written);
@@ -184,14 +187,14 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         least => {
             let least = least.map(|least| least.percent);
             if let Some(least) = least.filter(|_| counts.failed > 0) {
-                progress::say(global, &counts.against(least));
+                progress::say(global.quiet, &counts.against(least));
             }
             counts.exit_code(least)
         }
     };
     let code = match over {
         Some(over) if over.tokens_unknown && code == ExitCode::Passed => {
-            progress::say(global, &tokens_unknown(over));
+            progress::say(global.quiet, &tokens_unknown(over));
             ExitCode::Outside
         }
         _ => code,

@@ -2,8 +2,9 @@
 
 mod sessions;
 
+use planproof_output::failure::{ExitCode, Failure};
+
 use crate::arguments::{CheckArguments, Global};
-use crate::failure::{ExitCode, Failure};
 use crate::suites::orders;
 
 pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCode, Failure> {

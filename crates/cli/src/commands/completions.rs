@@ -3,10 +3,10 @@
 use std::io::Write as _;
 
 use clap::CommandFactory as _;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::terminal;
 
 use crate::arguments::{Arguments, CompletionsArguments, without_idle_options};
-use crate::failure::{ExitCode, Failure};
-use crate::terminal;
 
 pub(crate) fn run(arguments: &CompletionsArguments) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();

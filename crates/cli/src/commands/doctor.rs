@@ -15,15 +15,14 @@ use std::io::Write as _;
 use std::path::Path;
 
 use planproof_guard::GuardMode;
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::runtime::runtime;
+use planproof_output::terminal::inline;
+use planproof_output::{layout, print, tell, terminal};
 use serde_json::json;
 
-use super::runtime;
 use crate::arguments::{DoctorArguments, Global};
 use crate::coding_agents::Folders;
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress::tell;
-use crate::render;
-use crate::terminal::{self, inline};
 use crate::wanted;
 use attempt::Sign;
 use known::Owner;
@@ -170,7 +169,7 @@ fn print(ways: &[Way], arguments: &DoctorArguments) -> Result<(), Failure> {
         };
         let how = if way.is_tried { "tried" } else { "configured" };
         writeln!(out, "  {name:NAME_COLUMNS$} {} ({how})", way.standing)?;
-        writeln!(out, "{}", render::folded("    ", &inline(&way.reason), 4))?;
+        writeln!(out, "{}", layout::folded("    ", &inline(&way.reason), 4))?;
         if !way.file.as_os_str().is_empty() {
             writeln!(out, "    in {} ({})", inline(&way.file.display().to_string()), way.scope.word())?;
         }
@@ -201,5 +200,5 @@ fn print_json(ways: &[Way], is_guarded: bool) -> Result<(), Failure> {
             })
         })
         .collect();
-    super::print_json(&json!({ "schema": SCHEMA, "enforced": is_guarded, "ways": ways }))
+    print::print_json(&json!({ "schema": SCHEMA, "enforced": is_guarded, "ways": ways }))
 }

@@ -7,6 +7,9 @@ use std::sync::Arc;
 
 use planproof_campaign::{Cases, RequestedCampaign};
 use planproof_engine::{Outcome, Unit};
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::report_files::{ReportFile, must_differ};
+use planproof_output::{layout, progress, terminal};
 use planproof_report::baseline::{BaselineFile, BaselineInput};
 use planproof_report::gate::{GateOptions, GateReport};
 use planproof_report::shell_word;
@@ -18,12 +21,9 @@ use serde_json::Value;
 
 use super::campaign::Prepared;
 use crate::arguments::{CampaignArguments, GateArguments, Global};
-use crate::failure::{ExitCode, Failure};
-use crate::report_files::{ReportFile, must_differ};
 use crate::stored::{self, Stored};
 use crate::stored_options::SuiteOptions;
 use crate::suites::SequelOptions;
-use crate::{progress, render, terminal};
 
 /// Most bytes of a baseline file: those of a million cases.
 const BASELINE_BYTES_MAX: u64 = 512 << 20;
@@ -239,13 +239,13 @@ pub(super) fn exit_code(gate: &GateReport) -> ExitCode {
 /// Prints the answer, and the facts behind it: on stderr where stdout is for a report.
 pub(super) fn print(gate: &GateReport, is_stdout_taken: bool, global: &Global) -> Result<(), Failure> {
     if is_stdout_taken {
-        progress::say(global, &terminal::inline(&gate.headline));
+        progress::say(global.quiet, &terminal::inline(&gate.headline));
         return Ok(());
     }
     let mut out = terminal::text();
-    writeln!(out, "{}", render::text(&terminal::inline(&gate.headline)))?;
+    writeln!(out, "{}", layout::text(&terminal::inline(&gate.headline)))?;
     for line in gate.lines() {
-        writeln!(out, "{}", render::folded("  ", &terminal::inline(&line), 2))?;
+        writeln!(out, "{}", layout::folded("  ", &terminal::inline(&line), 2))?;
     }
     writeln!(out)?;
     Ok(())
@@ -260,7 +260,7 @@ pub(super) fn export(store: &Store, run: &str, file: &Path, global: &Global) -> 
     let row = stored::find(store, run)?;
     let file = ReportFile::open("--baseline", file)?.of_json();
     let text = of_campaign(store, row)?.to_text();
-    file.write(global, |out| out.write_all(text.as_bytes()))
+    file.write(global.quiet, |out| out.write_all(text.as_bytes()))
 }
 
 /// The results of a finished campaign of the store.
@@ -309,7 +309,7 @@ fn read_file(path: &Path) -> Result<BaselineFile, Failure> {
             "{about}: it has {size} bytes; a baseline has at most {BASELINE_BYTES_MAX}"
         )));
     }
-    let text = crate::text_files::read_text(path).map_err(|failure| failure.about(&about))?;
+    let text = planproof_output::text_files::read_text(path).map_err(|failure| failure.about(&about))?;
     BaselineFile::read(&text).map_err(|error| Failure::usage(format!("{about}: {error}")))
 }
 

@@ -13,22 +13,20 @@ pub(super) mod shared;
 use std::path::Path;
 use std::sync::Arc;
 
-use planproof_guard::{DecisionLog, GuardMode, GuardModes, McpGuard, SEAM};
+use planproof_guard::{DecisionLog, GuardMode, GuardModes, HeldKeys, McpGuard, SEAM};
+use planproof_output::digest::sha256;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::random::random_bytes;
+use planproof_output::report_files::must_differ;
+use planproof_output::runtime::{runtime, runtime_in_order};
+use planproof_output::terminal::inline;
+use planproof_output::{progress, secrets, signals, tell, text_files};
 use planproof_spec::rules::RuleSet;
 use planproof_tools::mcp::SessionName;
 use planproof_tools::process::ProcessGroup;
 use tokio::process::Command;
 
-use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, GuardArguments, GuardCommand};
-use crate::assembly::secrets;
-use crate::digest::sha256;
-use crate::failure::{ExitCode, Failure};
-use crate::progress::{self, tell};
-use crate::random::random_bytes;
-use crate::report_files::must_differ;
-use crate::terminal::inline;
-use crate::{signals, text_files};
 use log_file::LogFile;
 use relay::Relay;
 use shared::{Place, Shared};
@@ -41,6 +39,11 @@ const SESSION_BYTES: usize = 8;
 
 /// Most faults of unreadable rules that are shown; `rules check` shows all.
 const SHOWN_MAX: usize = 10;
+
+/// The keys that we hold with the names of their variables: what guards remember has these names instead.
+pub(super) fn held_keys() -> HeldKeys {
+    HeldKeys::new(secrets::held(), secrets::named())
+}
 
 pub(crate) fn run(arguments: &GuardArguments, global: &Global) -> Result<ExitCode, Failure> {
     match (&arguments.command, &arguments.rules) {
@@ -77,7 +80,7 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
     let file = rules;
     let (rules, modes, digest) = read(file, arguments.mode.asked());
     if let Ok(rules) = &rules {
-        progress::say(global, &said::begun(modes, file, rules));
+        progress::say(global.quiet, &said::begun(modes, file, rules));
     }
     let history = arguments.history.as_deref().map(Shared::open).transpose()?;
     let name = arguments.session_name.clone();
@@ -93,7 +96,7 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
     }
     let session = name.as_deref().map_or_else(session_name, secrets::session_kept);
     let shared = history.map(|history| (history, Place::new(&*session)));
-    let mut lines = DecisionLog::new(session, SEAM, modes, digest, secrets::held_with_names());
+    let mut lines = DecisionLog::new(session, SEAM, modes, digest, held_keys());
     let depth = depth();
     if depth > 1 {
         lines = lines.at(depth.to_string());

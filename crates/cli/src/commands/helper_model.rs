@@ -6,14 +6,15 @@ use std::sync::Arc;
 use planproof_campaign::{Budgets, ModelForm, Models, Wrapping, key_needed, open_cache};
 use planproof_model::metering::{Meter, Spent};
 use planproof_model::{Model, ModelError};
+use planproof_output::failure::Failure;
+use planproof_output::terminal::inline;
+use planproof_output::{progress, secrets, signals};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{AskingArguments, Global};
-use crate::assembly::{Outside, secrets};
-use crate::failure::Failure;
-use crate::terminal::inline;
-use crate::{progress, signals};
+use crate::assembly::Outside;
+use crate::errors::OrFail as _;
 
 /// The model with its meter and its limits.
 pub(crate) struct HelperModel {
@@ -46,9 +47,9 @@ impl HelperModel {
         let second = second.map(|name| models.find(name, ModelForm::Chat)).transpose()?;
         let budgets = Budgets::of(&(&arguments.budget).into());
         let prices = budgets.prices(&world)?;
-        budgets.check(&models.names(), &prices)?;
+        budgets.check(&models.names(), &prices).or_fail()?;
         let open = |path: &Path| open_cache(&world, path, secrets::held());
-        let cache = arguments.cache.as_deref().map(open).transpose()?;
+        let cache = arguments.cache.as_deref().map(open).transpose().or_fail()?;
         let meter = Arc::new(Meter::new(budgets.budget(), models.with_cost(Spent::default(), &prices)));
         models.connect(&Wrapping { meter: &meter, prices: &prices, file: cache.as_ref() });
         Ok(Self {
@@ -115,7 +116,7 @@ impl HelperModel {
         let cost = cost.map(|cost| format!(", {about}{cost}"));
         let names: Vec<&str> = models().map(|model| model.name()).collect();
         progress::say(
-            global,
+            global.quiet,
             &format!(
                 "{}: {} tokens in, {} out{}",
                 names.join(" and "),
@@ -126,7 +127,7 @@ impl HelperModel {
         );
         if models().any(|model| model.is_simulated()) {
             progress::say(
-                global,
+                global.quiet,
                 "SIMULATION: a simulated model answered, which knows only what comes with planproof",
             );
         }

@@ -16,16 +16,16 @@ use planproof_guard::{
     DecisionLog, GuardMode, GuardModes, HookAnswer, HookDialect, HookEvent, HookOutput, HookPayload,
     HookReply, HookSession, PAYLOAD_BYTES_MAX, UnreadPayload, shown,
 };
+use planproof_output::digest::sha256;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::terminal::inline;
+use planproof_output::{secrets, tell, terminal, text_files};
 use planproof_spec::rules::RuleSet;
 
 use crate::arguments::{Arguments, Command, Global, HookAgent, HookArguments, HookCommand};
-use crate::assembly::secrets;
+use crate::commands::guard::held_keys;
 use crate::commands::guard::said::refused;
-use crate::digest::sha256;
-use crate::failure::{ExitCode, Failure};
-use crate::progress::tell;
-use crate::terminal::{self, inline};
-use crate::{text_files, values};
+use crate::values;
 use memory::Memory;
 
 /// How long a hook that is asked for help waits for an event, which would show that an agent has started it.
@@ -192,7 +192,7 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn log(&self, session: &str, seam: &str) -> DecisionLog {
-        let log = DecisionLog::new(session, seam, self.modes, &*self.digest, secrets::held_with_names());
+        let log = DecisionLog::new(session, seam, self.modes, &*self.digest, held_keys());
         log.at(place()).as_memory()
     }
 

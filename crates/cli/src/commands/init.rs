@@ -6,13 +6,12 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 use planproof_campaign::make_folder;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::report_files::ReportFile;
+use planproof_output::{secrets, terminal};
 
 use crate::arguments::InitArguments;
-use crate::assembly::secrets;
 use crate::config::{self, Kind, NAME, Section};
-use crate::failure::{ExitCode, Failure};
-use crate::report_files::ReportFile;
-use crate::terminal;
 
 /// The schema of the file, for editors. It is beside the run store, out of the user's way.
 const SCHEMA: &str = ".planproof/planproof.schema.json";

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::report_files::ReportFile;
+use planproof_output::terminal;
 
 use crate::arguments::{Arguments, ManArguments, without_idle_options};
-use crate::failure::{ExitCode, Failure};
-use crate::report_files::ReportFile;
-use crate::terminal;
 
 pub(crate) fn run(arguments: &ManArguments) -> Result<ExitCode, Failure> {
     let root = without_idle_options(Arguments::command());

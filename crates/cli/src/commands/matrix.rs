@@ -7,20 +7,20 @@ use planproof_agents::AgentSpec;
 use planproof_campaign::parts;
 use planproof_engine::Sections;
 use planproof_model::prices::Money;
+use planproof_output::failure::Failure;
+use planproof_output::print::print_json;
+use planproof_output::report_files::ReportFile;
+use planproof_output::table;
+use planproof_output::{layout, tell, terminal};
 use planproof_report::campaign_line;
 use planproof_report::compare::matrix::{Combination, CombinationParts, MatrixTable};
 use planproof_report::html;
 use planproof_store::{Matrix, Store};
 use planproof_suite::CombinationFigures;
 
-use super::print_json;
 use crate::arguments::Global;
-use crate::failure::Failure;
-use crate::progress::tell;
 use crate::render;
-use crate::report_files::ReportFile;
 use crate::stored::{Stored, StoredTraces};
-use crate::terminal;
 
 /// Most metrics of a suite among the other figures; more have a table of their own.
 const METRICS_BESIDE_MAX: usize = 3;
@@ -122,7 +122,7 @@ pub(super) fn print(
 ) -> Result<(), Failure> {
     let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
     if let Some(page) = page {
-        page.write(global, |out| html::write_matrix(table, out))?;
+        page.write(global.quiet, |out| html::write_matrix(table, out))?;
     }
     // Stdout is one document then.
     if global.json || is_stdout_taken {
@@ -153,10 +153,10 @@ pub(super) fn text(table: &MatrixTable) -> String {
     out += &format!(
         "Matrix {}{}: {}, {} on {}{repeats}.\n\n",
         table.matrix,
-        table.label.as_deref().map_or_else(String::new, |label| format!(" ({})", render::short(label, 40))),
+        table.label.as_deref().map_or_else(String::new, |label| format!(" ({})", layout::short(label, 40))),
         table.suite,
-        render::counted(table.combinations.len(), "combination"),
-        render::counted(table.cases, "case")
+        layout::counted(table.combinations.len(), "combination"),
+        layout::counted(table.cases, "case")
     );
     let keys = table.keys();
     let metrics = table.metrics();
@@ -170,7 +170,7 @@ pub(super) fn text(table: &MatrixTable) -> String {
     let titles: Vec<String> = beside.iter().map(|metric| in_lines(metric.title)).collect();
     head.extend(titles.iter().map(String::as_str));
     head.extend(["Tokens", "Cost"]);
-    let mut shown = render::table(&head);
+    let mut shown = table::table(&head);
     for (place, column) in shown.column_iter_mut().enumerate() {
         // The first column has the numbers of the combinations.
         let is_text = place > 0 && place < texts;
@@ -179,11 +179,11 @@ pub(super) fn text(table: &MatrixTable) -> String {
     for row in &table.combinations {
         let mut cells = vec![
             row.number.to_string(),
-            render::short(&row.parts.kind, CELL_CHARACTERS_MAX),
-            render::short(row.parts.model.as_deref().unwrap_or("-"), CELL_CHARACTERS_MAX),
+            layout::short(&row.parts.kind, CELL_CHARACTERS_MAX),
+            layout::short(row.parts.model.as_deref().unwrap_or("-"), CELL_CHARACTERS_MAX),
         ];
         let setting = |key: &&str| row.parts.settings.get(*key).map_or("-", String::as_str);
-        cells.extend(keys.iter().map(|key| render::short(setting(key), CELL_CHARACTERS_MAX)));
+        cells.extend(keys.iter().map(|key| layout::short(setting(key), CELL_CHARACTERS_MAX)));
         cells.extend(figures(row, table));
         cells.extend(beside.iter().map(|metric| value(row, metric)));
         cells.extend([render::tokens(row.tokens), cost(row)]);
@@ -193,7 +193,7 @@ pub(super) fn text(table: &MatrixTable) -> String {
     if !below.is_empty() {
         let titles: Vec<String> = below.iter().map(|metric| in_lines(metric.title)).collect();
         let head: Vec<&str> = [""].into_iter().chain(titles.iter().map(String::as_str)).collect();
-        let mut shown = render::table(&head);
+        let mut shown = table::table(&head);
         shown.column_iter_mut().for_each(|column| {
             column.set_cell_alignment(CellAlignment::Right);
         });
@@ -205,7 +205,7 @@ pub(super) fn text(table: &MatrixTable) -> String {
     }
     let what = "\"vs the first\" is in percentage points, over the cases that have a score in both, paired by case; p \
                 is that of the test against the first, for each row by itself.";
-    out += &format!("{}\n", render::text(what));
+    out += &format!("{}\n", layout::text(what));
     for row in table.combinations.iter().filter(|row| row.unscored + row.not_run > 0) {
         out += &format!(
             "Combination {}: {} unscored, {} not finished.\n",
@@ -227,7 +227,7 @@ pub(super) fn text(table: &MatrixTable) -> String {
         if let Some(over) = row.over() {
             let what =
                 format!("Combination {number}: {}.", terminal::inline(&planproof_report::over_limits(over)));
-            out += &format!("{}\n", render::text(&what));
+            out += &format!("{}\n", layout::text(&what));
         }
         // Each combination is a campaign with its own key, so one fingerprint cannot stand for all.
         if let Some(seal) = &row.seal {

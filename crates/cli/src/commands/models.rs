@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use planproof_campaign::{KeyNeeded, ModelForm};
 use planproof_model::check::{Depth, ModelCheck, Standing, check, conversation_tokens};
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::print::print_json;
+use planproof_output::runtime::runtime;
+use planproof_output::terminal::inline;
+use planproof_output::{progress, secrets, terminal};
 use planproof_suite::Case;
 use planproof_trace::Tool;
 
-use super::{print_json, runtime};
 use crate::arguments::{CheckModelsArguments, Global, ModelsCommand, ModelsCommands};
-use crate::assembly::secrets;
-use crate::failure::{ExitCode, Failure, unless_closed};
+use crate::assembly;
 use crate::suites::orders;
-use crate::terminal::{self, inline};
-use crate::{assembly, progress};
 
 /// Cases with default options whose largest one the context has to hold.
 const CASES_SEEN: u64 = 20;
@@ -37,7 +38,7 @@ fn check_models(arguments: &CheckModelsArguments, global: &Global) -> Result<Exi
     let checks = runtime()?.block_on(async {
         let mut checks = Vec::new();
         for model in &models {
-            progress::say(global, &format!("checking {}", model.name()));
+            progress::say(global.quiet, &format!("checking {}", model.name()));
             let found = without_keys(check(&**model, Some(needed), Depth::Thorough).await);
             if !global.json {
                 write_check(&found)?;

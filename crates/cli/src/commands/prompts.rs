@@ -3,12 +3,13 @@
 use std::io::Write as _;
 
 use planproof_agents::{AgentForm, AgentKind, AgentSpec, Placeholder, PlanningAgent, SubTaskAgent};
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::print::print_json;
+use planproof_output::terminal;
 use serde_json::json;
 
-use super::print_json;
 use crate::arguments::{Global, PromptsArguments};
-use crate::failure::{ExitCode, Failure};
-use crate::{assembly, terminal};
+use crate::assembly;
 
 /// A model that nobody asks, for an agent that is named without one.
 const NO_MODEL: &str = "sim/perfect";

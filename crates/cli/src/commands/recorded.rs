@@ -7,13 +7,13 @@ use std::io::{BufRead, BufReader, Cursor};
 use std::path::Path;
 
 use planproof_guard::plainest_reading;
+use planproof_output::failure::Failure;
+use planproof_output::layout::counted;
+use planproof_output::tell;
+use planproof_output::terminal::inline;
 use planproof_sessions::{FurtherFile, RecordedSession, SessionError, SessionSink};
 
 use super::guard::shared;
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::render::counted;
-use crate::terminal::inline;
 pub(crate) use files::files_in;
 pub(crate) use sub_agents::{RecordFiles, records_in};
 

@@ -6,18 +6,21 @@ mod otlp;
 use std::io::Write as _;
 
 use comfy_table::CellAlignment;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::print::print_json;
+use planproof_output::report_files::ReportFile;
+use planproof_output::table::{TextTable, table};
+use planproof_output::{layout, terminal};
 use planproof_report::compare::{CaseChange, ComparedCampaign, ComparedCase, Comparison, Success};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_store::{Signatures, Store};
 
 use super::runs::{must_be_sealed_by, no_seal_of_all, say_what_is_missing, show};
-use super::{gate, matrix, print_json};
+use super::{gate, matrix};
 use crate::arguments::{Global, ReportArguments};
-use crate::failure::{ExitCode, Failure};
+use crate::errors::OrFail as _;
 use crate::render;
-use crate::report_files::ReportFile;
 use crate::stored::{self, Stored, StoredTraces, must_exist};
-use crate::terminal;
 use otlp::Destination;
 
 /// Most listed cases whose results differ between the campaigns.
@@ -26,7 +29,7 @@ const CHANGES_SHOWN_MAX: usize = 20;
 pub(crate) fn run(arguments: &ReportArguments, global: &Global) -> Result<ExitCode, Failure> {
     let path = &arguments.store.store;
     must_exist(path)?;
-    planproof_campaign::must_be_no_folder(path)?;
+    planproof_campaign::must_be_no_folder(path).or_fail()?;
     let store = Store::open_read_only(path)?;
     match arguments.others.as_slice() {
         [] => report(&store, arguments, global)?,
@@ -79,7 +82,11 @@ fn page_of_several(arguments: &ReportArguments, global: &Global) -> Result<Optio
             "{option} is for one campaign; a comparison is available as text, with --html or with --json"
         )));
     }
-    ReportFile::page(arguments.files.html.as_deref(), &[("--store", arguments.store.store.as_path())], global)
+    ReportFile::page(
+        arguments.files.html.as_deref(),
+        &[("--store", arguments.store.store.as_path())],
+        global.json,
+    )
 }
 
 /// Campaign A, before, and campaign B, after.
@@ -114,7 +121,7 @@ fn compare(
     let code = gate.as_ref().map_or(ExitCode::Passed, gate::exit_code);
     if let Some(page) = page {
         let limits = HtmlLimits::default();
-        page.write(global, |out| {
+        page.write(global.quiet, |out| {
             html::write_comparison(&comparison, &reported_a, &reported_b, &limits, out)
         })?;
     }
@@ -139,8 +146,8 @@ fn text(comparison: &Comparison) -> String {
         out += &format!("{}\n\n", render::simulation());
     }
     out += &format!("{}\n\n", sides(a, b));
-    out += &format!("{}\n", render::text(&changes(comparison)));
-    out += &render::text(&difference(comparison));
+    out += &format!("{}\n", layout::text(&changes(comparison)));
+    out += &layout::text(&difference(comparison));
     for (name, side) in [("A", a), ("B", b)] {
         if let Some(recalled) = side.recalled() {
             out += &format!("Memory of {name}: {recalled}.\n");
@@ -149,8 +156,8 @@ fn text(comparison: &Comparison) -> String {
     if let Some(apart) = &comparison.apart {
         let apart = format!(
             "{}, scored separately: {} in common; A passed {} of {} ({}), B {} of {} ({}); {} fixed, {} broken.",
-            render::capitalised(&apart.what),
-            render::counted(apart.common, "case"),
+            layout::capitalised(&apart.what),
+            layout::counted(apart.common, "case"),
             apart.a.passed,
             apart.a.runs,
             rate(&apart.a),
@@ -160,7 +167,7 @@ fn text(comparison: &Comparison) -> String {
             apart.fixed,
             apart.broken,
         );
-        out += &format!("{}\n", render::text(&apart));
+        out += &format!("{}\n", layout::text(&apart));
     }
     // A single size would repeat the figures above.
     if comparison.by_size.len() > 1 {
@@ -188,8 +195,8 @@ pub(super) fn difference(comparison: &Comparison) -> String {
     )
 }
 
-fn sides(a: &ComparedCampaign, b: &ComparedCampaign) -> render::Table {
-    let mut table = render::table(&["", "Run", "Agent", "Model", "Passed", "Success (% [95 %])"]);
+fn sides(a: &ComparedCampaign, b: &ComparedCampaign) -> TextTable {
+    let mut table = table(&["", "Run", "Agent", "Model", "Passed", "Success (% [95 %])"]);
     for column in table.column_iter_mut().take(4) {
         column.set_cell_alignment(CellAlignment::Left);
     }
@@ -198,7 +205,7 @@ fn sides(a: &ComparedCampaign, b: &ComparedCampaign) -> render::Table {
             name.to_owned(),
             side.campaign.clone(),
             render::labelled(side.label.as_deref(), &side.agent),
-            render::short(side.model.as_deref().unwrap_or("-"), 40),
+            layout::short(side.model.as_deref().unwrap_or("-"), 40),
             format!("{} of {}", side.success.passed, side.success.runs),
             rate(&side.success),
         ]);
@@ -220,7 +227,7 @@ fn changes(comparison: &Comparison) -> String {
     let count = |change| comparison.count(change);
     let mut lines = vec![format!(
         "{} in common: {} fixed, {} broken, {} passed in both, {} failed in both ({} of them in another class).",
-        render::counted(comparison.common, "case"),
+        layout::counted(comparison.common, "case"),
         count(CaseChange::Fixed),
         count(CaseChange::Broken),
         count(CaseChange::BothPassed),
@@ -243,7 +250,7 @@ fn changes(comparison: &Comparison) -> String {
     if comparison.only_a + comparison.only_b > 0 {
         lines.push(format!(
             "Left out: {} that only A has, {} that only B has.",
-            render::counted(comparison.only_a, "case"),
+            layout::counted(comparison.only_a, "case"),
             comparison.only_b
         ));
     }
@@ -257,9 +264,9 @@ fn changes(comparison: &Comparison) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn by_size(comparison: &Comparison) -> render::Table {
-    let unit = render::capitalised(comparison.unit);
-    let mut table = render::table(&[&unit, "Cases", "A (% [95 %])", "B (% [95 %])", "Fixed", "Broken"]);
+fn by_size(comparison: &Comparison) -> TextTable {
+    let unit = layout::capitalised(comparison.unit);
+    let mut table = table(&[&unit, "Cases", "A (% [95 %])", "B (% [95 %])", "Fixed", "Broken"]);
     for group in &comparison.by_size {
         table.add_row([
             group.size.to_string(),
@@ -285,7 +292,7 @@ fn changed_cases(comparison: &Comparison) -> String {
     if changed.is_empty() {
         return String::new();
     }
-    let mut table = render::table(&["Case", &render::capitalised(comparison.unit), "Change", "A", "B"]);
+    let mut table = table(&["Case", &layout::capitalised(comparison.unit), "Change", "A", "B"]);
     for (place, column) in table.column_iter_mut().enumerate() {
         column.set_cell_alignment(if place == 1 { CellAlignment::Right } else { CellAlignment::Left });
     }

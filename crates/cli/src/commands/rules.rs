@@ -4,6 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::layout::counted;
+use planproof_output::{tell, terminal, text_files};
 use planproof_spec::rules::search::{Found, SampleCall};
 use planproof_spec::rules::{
     CallRule, Fault, JSON_SCHEMA, KnownTool, Oddity, RuleMeaning, RuleSet, RulesReview, rules_tree,
@@ -13,11 +16,7 @@ use planproof_trace::Tool;
 use serde_json::{Value, json};
 
 use crate::arguments::{Global, RulesArguments, RulesCommand};
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress::tell;
-use crate::render::counted;
 use crate::suites::scenarios::drawn::tools_of;
-use crate::{terminal, text_files};
 
 /// Columns of a sentence. Calls are not broken, so that they can be copied.
 const WIDTH: usize = 80;

@@ -14,21 +14,22 @@ use planproof_agents::{AgentForm, AgentKind, AgentSpec, RunContext, RunLimits, S
 use planproof_campaign::{KeyNeeded, ProgramOptions};
 use planproof_engine::AgentUnderTest;
 use planproof_model::Model;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::random::random_bytes;
+use planproof_output::runtime::runtime;
+use planproof_output::{secrets, signals, tell, terminal, text_files};
 use planproof_spec::rules::RuleSet;
 use planproof_tools::{ClientLimits, CombinedTools, Toolbox, WallClock};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder};
 use tokio::sync::oneshot;
 
 use super::rules::rules_of;
+use super::tool_sources;
 use super::tool_sources::Source;
-use super::{runtime, tool_sources};
 use crate::arguments::{Global, ModelArguments, ReviewChoice, RunArguments, Think};
-use crate::assembly::{self, secrets};
-use crate::failure::{ExitCode, Failure};
-use crate::progress::tell;
-use crate::random::random_bytes;
+use crate::assembly;
 use crate::values::seconds;
-use crate::{review, signals, terminal, text_files, wanted};
+use crate::{review, wanted};
 use live::{LiveSink, LiveTrace};
 use ruled::RuledTools;
 use system::Instructed;

@@ -14,6 +14,10 @@ use comfy_table::CellAlignment;
 use planproof_campaign::sequel_of;
 use planproof_engine::{Finding, over_in_words};
 use planproof_model::prices::Money;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::print::print_json;
+use planproof_output::table::{TextTable, table};
+use planproof_output::{layout, tell, terminal};
 use planproof_report::{CommandLines, distinct, distinct_in_all, failures_needed, html, short_in_the_middle};
 use planproof_store::{CampaignRow, DamagedRun, RunRow, Seals, Signatures, Store, Unit};
 use planproof_suite::Class;
@@ -21,15 +25,15 @@ use planproof_trace::{Event, EventKind, notation, wire};
 use serde_json::json;
 
 use super::campaign::{Found, print_report};
-use super::{gate, matrix, print_json};
+use super::{gate, matrix};
 use crate::arguments::{ExportFormat, Global, GraphForm, RunsArguments, RunsCommand, ShownArguments};
-use crate::failure::{ExitCode, Failure};
-use crate::progress::tell;
-use crate::render::{self, Findings, Marking, Table};
+use crate::damage;
+use crate::errors::{OrFail as _, failure};
+use crate::render;
+use crate::render::{Findings, Marking};
 use crate::stored::{self, Figures, Stored, must_exist};
 use crate::stored_options::CampaignOptions;
 use crate::suites::{self, orders::learning};
-use crate::{damage, terminal};
 
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
     if let RunsCommand::Merge { stores, into } = &arguments.command {
@@ -37,7 +41,7 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
     }
     let path = &arguments.store.store;
     must_exist(path)?;
-    planproof_campaign::must_be_no_folder(path)?;
+    planproof_campaign::must_be_no_folder(path).or_fail()?;
     // These commands open the store for writing. The others open it read-only, so that looking changes nothing.
     if let RunsCommand::Forget { run, tool, all: _ } = &arguments.command {
         lessons::forget(path, run.as_deref(), tool.as_deref(), global)?;
@@ -116,7 +120,7 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
         return Ok(());
     }
     let fullest = || list_table(&campaigns, LIST_LAYOUTS[0]);
-    let table = LIST_LAYOUTS.iter().map(|layout| list_table(&campaigns, *layout)).find(Table::fits);
+    let table = LIST_LAYOUTS.iter().map(|layout| list_table(&campaigns, *layout)).find(TextTable::fits);
     writeln!(terminal::text(), "{}", table.unwrap_or_else(fullest))?;
     Ok(())
 }
@@ -127,7 +131,7 @@ const LIST_LAYOUTS: [[usize; 2]; 6] = [[MOMENT, 40], [11, 40], [11, 22], [0, 40]
 /// Characters of a moment, as [`date`] writes it. The last 11 leave out the year.
 const MOMENT: usize = 16;
 
-fn list_table(campaigns: &[CampaignRow], [began, most]: [usize; 2]) -> Table {
+fn list_table(campaigns: &[CampaignRow], [began, most]: [usize; 2]) -> TextTable {
     let names_its_model =
         |row: &CampaignRow| row.model.as_deref().is_none_or(|model| row.agent.contains(model));
     // Most stores have no labels and no unscored runs, most agents name their models, and a terminal has little room.
@@ -142,7 +146,7 @@ fn list_table(campaigns: &[CampaignRow], [began, most]: [usize; 2]) -> Table {
     let texts = head.len();
     head.extend(["Cases", "Passed", "Failed"]);
     head.extend(has_unscored.then_some("Unscored"));
-    let mut table = render::table(&head);
+    let mut table = table(&head);
     for column in table.column_iter_mut().take(texts) {
         column.set_cell_alignment(CellAlignment::Left);
     }
@@ -291,9 +295,10 @@ fn must_be_sound(store: &Store, campaign: &CampaignRow, unit: Unit, case: &str) 
     let unsealed = seals.as_ref().and_then(|seals| seals.damaged.iter().find(|run| run.unit == unit));
     let written = store.run(&campaign.id, unit)?.and_then(|run| run.row.damage);
     if let Some(damage) = written.or_else(|| unsealed.map(|run| run.damage.clone())) {
-        return Err(
-            planproof_campaign::damaged(campaign, &format!("the run of case {case}: {damage}")).into()
-        );
+        return Err(failure(planproof_campaign::damaged(
+            campaign,
+            &format!("the run of case {case}: {damage}"),
+        )));
     }
     damage::note(store, &campaign.id, &[], seals.as_ref());
     Ok(())
@@ -403,11 +408,11 @@ fn show_case(
     let label = if label.is_empty() { String::new() } else { format!(", {}", terminal::inline(label)) };
     let (mut notes, mut is_judged) = (Vec::new(), true);
     let (id, agent) = (terminal::inline(id), terminal::inline(&campaign.agent));
-    writeln!(out, "{}", render::text(&format!("case {id}{label} ({agent} {with_which})")))?;
+    writeln!(out, "{}", layout::text(&format!("case {id}{label} ({agent} {with_which})")))?;
     match &outcome.verdict {
         Err(reason) => {
-            let (reason, prompt) = (format!("unscored: {reason}"), render::text(case.prompt()));
-            writeln!(out, "{}\n\n{prompt}\n", render::text(&reason))?;
+            let (reason, prompt) = (format!("unscored: {reason}"), layout::text(case.prompt()));
+            writeln!(out, "{}\n\n{prompt}\n", layout::text(&reason))?;
         }
         Ok(verdict) => {
             let (explained, noted) = case.explain_run(verdict, &trace.events);
@@ -417,7 +422,7 @@ fn show_case(
                 true => case.prompt().to_owned(),
                 false => case.prompt().replace(&explained.text, &marked),
             };
-            let prompt = render::text(&prompt);
+            let prompt = layout::text(&prompt);
             let over = options.kept.fail_over.map(|limits| outcome.over(&limits, case.card()));
             let over = over.filter(|over| !over.is_empty()).map(|over| over_in_words(&over));
             let result = match (verdict.class().map(Class::as_str), over) {
@@ -425,7 +430,7 @@ fn show_case(
                 (None, Some(over)) => format!("passed, but over: {over}"),
                 (Some(class), Some(over)) => format!("{class}, and over: {over}"),
             };
-            writeln!(out, "{}\n\n{prompt}\n", render::text(&result))?;
+            writeln!(out, "{}\n\n{prompt}\n", layout::text(&result))?;
             writeln!(out, "{}", render::explanation(&explained))?;
             if !explained.checks.is_empty() {
                 writeln!(out, "constraints:\n{}", render::checks(&explained))?;
@@ -437,7 +442,7 @@ fn show_case(
     writeln!(out, "trace:")?;
     if !is_judged {
         let differs = "This is not the trace that was judged: its calls differ.";
-        writeln!(out, "{}", render::folded("  ", differs, 2))?;
+        writeln!(out, "{}", layout::folded("  ", differs, 2))?;
     }
     for (place, event) in trace.events.iter().enumerate() {
         let said = match &event.kind {
@@ -446,9 +451,9 @@ fn show_case(
             }
             _ => notation::print(std::slice::from_ref(event)),
         };
-        writeln!(out, "{}", render::folded("  ", &said, 6))?;
+        writeln!(out, "{}", layout::folded("  ", &said, 6))?;
         if let Some(note) = notes.iter().find(|note| note.event == place).and_then(render::event_note) {
-            writeln!(out, "{}", render::folded("    ", &note, 6))?;
+            writeln!(out, "{}", layout::folded("    ", &note, 6))?;
         }
     }
     // Pages keep a number and its unit together, which a terminal has no need of.

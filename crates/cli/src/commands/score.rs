@@ -10,6 +10,9 @@ use std::time::Duration;
 
 use planproof_campaign::milliseconds_now;
 use planproof_engine::{Outcome, Report, ReportInput};
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::print::print_json;
+use planproof_output::{tell, terminal, text_files};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_store::Unit;
 use planproof_suite::{Case, Class, Data, Effort, PredictionExtras, PredictionVerdicts, Verdict};
@@ -19,13 +22,9 @@ use serde::Serialize;
 
 use super::bench::{files, load};
 use super::helper_model::HelperModel;
-use super::print_json;
 use crate::arguments::{ChoiceArguments, Global, ScoreArguments};
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress::tell;
 use crate::render::{self, Findings, Seen};
 use crate::suites::{self, COMPAT};
-use crate::{terminal, text_files};
 
 /// Most cases without a prediction that are named.
 const MISSING_NAMED_MAX: usize = 10;

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use planproof_media::Service;
 use planproof_media::stand_in::StandIn;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::runtime::runtime;
+use planproof_output::{open_files, progress, signals, terminal};
 use serde_json::{Map, Value, json};
 
-use super::runtime;
 use crate::arguments::{Global, ServeMediaArguments};
-use crate::failure::{ExitCode, Failure};
-use crate::{open_files, progress, signals, terminal};
 
 /// What stands above the settings.
 const HEAD: &str = "# SIMULATION: one program stands in for all these servers, and nothing in it is a model. What it answers says \
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &ServeMediaArguments, global: &Global) -> Result<Ex
         out.flush()?;
         // It would keep stdout locked for as long as the server runs.
         drop(out);
-        progress::say(global, "serving a SIMULATION of the servers of tools, until Ctrl-C");
+        progress::say(global.quiet, "serving a SIMULATION of the servers of tools, until Ctrl-C");
         stop.await;
         Ok(ExitCode::Passed)
     })

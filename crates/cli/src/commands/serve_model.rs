@@ -10,15 +10,16 @@ use planproof_campaign::{KeyNeeded, ModelForm};
 use planproof_model::Model;
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
 use planproof_model::server::{ServerConfig, serve};
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::random::random_bytes;
+use planproof_output::runtime::runtime;
+use planproof_output::{open_files, progress, signals, terminal};
 use planproof_suite::grouped;
 use secrecy::SecretString;
 use serde_json::json;
 
-use super::runtime;
 use crate::arguments::{Global, ServeModelArguments};
-use crate::failure::{ExitCode, Failure};
-use crate::random::random_bytes;
-use crate::{assembly, open_files, progress, signals, terminal};
+use crate::assembly;
 
 /// Names the key that clients must send; without it a random one is made and printed.
 const KEY_VARIABLE: &str = "PLANPROOF_SERVE_KEY";
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
         // It would keep stdout locked for as long as the server runs.
         drop(out);
         let note = if is_simulated { ", a simulated model" } else { "" };
-        progress::say(global, &format!("serving {}{note}, until Ctrl-C", arguments.model));
+        progress::say(global.quiet, &format!("serving {}{note}, until Ctrl-C", arguments.model));
         serve(listener, model, config, stop).await.map_err(|error| Failure::outside(error.to_string()))
     })?;
     let (requests, usage) = (requests.load(Ordering::Relaxed), meter.spent().usage);
@@ -85,7 +86,7 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
         )?;
     } else {
         let [requests, read, written] = [requests, read, written].map(grouped);
-        progress::say(global, &format!("{requests} requests: {read} tokens read, {written} written"));
+        progress::say(global.quiet, &format!("{requests} requests: {read} tokens read, {written} written"));
     }
     Ok(ExitCode::Passed)
 }

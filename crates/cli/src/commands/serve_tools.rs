@@ -6,21 +6,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::random::random_bytes;
+use planproof_output::report_files::must_differ;
+use planproof_output::runtime::{runtime, runtime_in_order};
+use planproof_output::{progress, secrets, signals, tell, terminal};
 use planproof_suite::Case;
 use planproof_tools::WallClock;
 use planproof_tools::mcp::{AccessToken, McpServer, OVERLAP_HOLD, RunTools, serve_stdio};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder, Trace, wire};
 use serde_json::json;
 
-use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, ServeToolsArguments};
-use crate::assembly::{self, secrets};
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress::tell;
-use crate::random::random_bytes;
-use crate::report_files::must_differ;
+use crate::assembly;
 use crate::suites::{orders, scenarios};
-use crate::{progress, signals, terminal};
 
 /// Most calls that are answered; a client that makes more is broken.
 const CALLS_MAX: u32 = 10_000;
@@ -104,7 +103,7 @@ async fn serve(arguments: &ServeToolsArguments, global: &Global, tools: RunTools
     out.flush()?;
     // It would keep stdout locked for as long as the server runs.
     drop(out);
-    progress::say(global, "serving the case's tools; Ctrl-C ends and judges");
+    progress::say(global.quiet, "serving the case's tools; Ctrl-C ends and judges");
     stop.await;
     Ok(())
 }

@@ -10,6 +10,8 @@ use std::io::Write as _;
 
 use clap::Parser as _;
 use planproof_agents::AgentSpec;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::{progress, secrets, terminal};
 use planproof_report::shell_word;
 use planproof_sim::gold_faults;
 use planproof_suite::grouped;
@@ -20,10 +22,9 @@ use crate::arguments::{
     Arguments, CampaignArguments, Command, Global, Scheduler, ShardArguments, ShardCommand,
     ShardPlanArguments,
 };
-use crate::assembly::{providers, secrets};
-use crate::failure::{ExitCode, Failure};
+use crate::assembly::providers;
 use crate::values::CaseCount;
-use crate::{assembly, config, progress, terminal};
+use crate::{assembly, config};
 
 /// Most jobs of a matrix of GitHub.
 const GITHUB_JOBS_MAX: u32 = 256;
@@ -69,14 +70,14 @@ pub(crate) fn run(arguments: &ShardArguments, global: &Global) -> Result<ExitCod
     write!(terminal::text(), "{text}")?;
     let each = foreseen.cases.map(|cases| cases.div_ceil(shards) * foreseen.repeats);
     if let Some(each) = each {
-        progress::say(global, &format!("{shards} shards of up to {} runs each", grouped(each)));
+        progress::say(global.quiet, &format!("{shards} shards of up to {} runs each", grouped(each)));
     }
     match (foreseen.run, foreseen.cases.zip(each)) {
         (Ok(run), Some((cases, each))) => {
-            progress::say(global, &run.in_words(cases * foreseen.repeats, each));
+            progress::say(global.quiet, &run.in_words(cases * foreseen.repeats, each));
         }
         (Ok(_), None) => {}
-        (Err(why), _) => progress::say(global, &format!("no estimate of tokens: {why}")),
+        (Err(why), _) => progress::say(global.quiet, &format!("no estimate of tokens: {why}")),
     }
     Ok(ExitCode::Passed)
 }

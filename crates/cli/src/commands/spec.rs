@@ -5,6 +5,10 @@ mod walk;
 use std::io::Write as _;
 use std::path::Path;
 
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::layout::counted;
+use planproof_output::runtime::runtime;
+use planproof_output::{progress, secrets, tell, terminal};
 use planproof_report::drawing;
 use planproof_spec::export::{Scope, dot, gbnf, lark, mermaid, regex};
 use planproof_spec::{Automaton, Compat, Diagnostic, Loaded, Severity};
@@ -13,16 +17,13 @@ use planproof_trace::Tool;
 use serde_json::{Value, json};
 
 use super::rules::rules_of;
-use super::{runtime, tool_sources};
+use super::tool_sources;
 use crate::arguments::{
     self, DialectArguments, Global, GrammarLanguage, GraphFormat, SpecArguments, SpecCommand,
 };
+use crate::assembly;
 use crate::assembly::specifications::Source;
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress::tell;
-use crate::render::counted;
 use crate::suites::orders::cases_of;
-use crate::{assembly, progress, terminal};
 
 pub(crate) fn run(arguments: &SpecArguments, global: &Global) -> Result<ExitCode, Failure> {
     match &arguments.command {
@@ -177,7 +178,7 @@ fn print(file: &str, dialect: &DialectArguments, global: &Global) -> Result<Exit
     let loaded = source.load_or_explain(compat(dialect), !global.quiet)?;
     let text = loaded.automaton.spec().to_string();
     writeln!(terminal::document(), "{}", text.trim_end())?;
-    progress::say(global, &summary(&loaded.automaton, loaded.warnings.len()));
+    progress::say(global.quiet, &summary(&loaded.automaton, loaded.warnings.len()));
     Ok(ExitCode::Passed)
 }
 
@@ -217,7 +218,7 @@ fn compile(
     };
     let grammar = grammar.map_err(|error| Failure::usage(format!("{}: {error}", source.name)))?;
     // With a mark in place of a key, it would be the grammar of another text.
-    assembly::secrets::refuse_keys_in_text("the grammar", &grammar)?;
+    secrets::refuse_keys_in_text("the grammar", &grammar)?;
     writeln!(terminal::document(), "{}", grammar.trim_end())?;
     Ok(ExitCode::Passed)
 }

@@ -9,6 +9,10 @@ use std::io::Write as _;
 use std::path::Path;
 
 use planproof_engine::{LimitReport, Sections};
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::print::print_json;
+use planproof_output::table::table;
+use planproof_output::{layout, terminal};
 use planproof_report::compare::matrix::MatrixTable;
 use planproof_report::tables::Tables;
 use planproof_store::{CampaignRow, Store};
@@ -17,13 +21,12 @@ use serde::Serialize;
 
 use self::making::NotRun;
 use self::papers::{LIMIT, Line, MODEL, Paper, PaperTable, Papers, Request, Shown, command_line};
-use super::{matrix, print_json};
+use super::matrix;
 use crate::arguments::{Global, STORE_DEFAULT, TablesArguments};
-use crate::failure::{ExitCode, Failure, unless_closed};
+use crate::errors::OrFail as _;
 use crate::render;
 use crate::stored::{self, Stored, must_exist};
 use crate::suites::orders::limit;
-use crate::terminal;
 
 /// Schema name of a paper's table.
 const PAPER_TABLE_SCHEMA: &str = "planproof/paper-table/v1";
@@ -85,7 +88,7 @@ fn of_campaigns(arguments: &TablesArguments, global: &Global) -> Result<ExitCode
 
 fn open(path: &Path) -> Result<Store, Failure> {
     must_exist(path)?;
-    planproof_campaign::must_be_no_folder(path)?;
+    planproof_campaign::must_be_no_folder(path).or_fail()?;
     Ok(Store::open_read_only(path)?)
 }
 
@@ -110,8 +113,8 @@ fn list(papers: &Papers, paper: &Paper, global: &Global) -> Result<(), Failure> 
         );
     }
     let mut out = terminal::text();
-    writeln!(out, "{}\n", render::text(&paper.source))?;
-    let mut table = render::table(&["Table", "Title", "Made"]);
+    writeln!(out, "{}\n", layout::text(&paper.source))?;
+    let mut table = table(&["Table", "Title", "Made"]);
     for column in table.column_iter_mut() {
         column.set_cell_alignment(comfy_table::CellAlignment::Left);
     }
@@ -375,9 +378,9 @@ fn text(
     };
     let mut out = format!(
         "{}\n",
-        render::text(&format!("{name} of {} ({}): {}", paper.name, paper.source, table.title))
+        layout::text(&format!("{name} of {} ({}): {}", paper.name, paper.source, table.title))
     );
-    out += &format!("{}\n", render::paragraph(&table.measures));
+    out += &format!("{}\n", layout::paragraph(&table.measures));
     if document.lines.is_empty() && document.by_hand.is_empty() {
         return out + "Nothing is run for it.\n";
     }
@@ -394,7 +397,7 @@ fn text(
     if document.lines.iter().flat_map(|line| &line.commands).any(|line| line.contains(LIMIT)) {
         out += &format!(
             "{}\n",
-            render::text(&format!("{LIMIT} is the limit that the line above it finds at 20 %."))
+            layout::text(&format!("{LIMIT} is the limit that the line above it finds at 20 %."))
         );
     }
     if !document.lines.is_empty() {
@@ -411,7 +414,7 @@ fn text(
     }
     if !table.not_comparable.is_empty() {
         out += "\nNot comparable with the published table:\n";
-        let folded = |what: &String| format!("{}\n", render::folded("  - ", what, 4));
+        let folded = |what: &String| format!("{}\n", layout::folded("  - ", what, 4));
         out.extend(table.not_comparable.iter().map(folded));
     }
     if document.lines.is_empty() {
@@ -420,7 +423,7 @@ fn text(
     out.push('\n');
     for NotRun { line, agent, why } in &document.not_run {
         let what = format!("Not run, or not to its end: {agent} ({line}): {}", terminal::inline(why));
-        out += &format!("{}\n", render::paragraph(&what));
+        out += &format!("{}\n", layout::paragraph(&what));
     }
     for line in document.lines.iter().filter(|line| !line.campaigns.is_empty()) {
         let counts: Vec<u64> = line.campaigns.iter().map(|campaign| campaign.finished).collect();
@@ -433,10 +436,10 @@ fn text(
         let what = format!(
             "{small}{}: {here} finished in each of {}; the paper has {}.",
             line.label,
-            render::counted(line.campaigns.len(), "campaign"),
+            layout::counted(line.campaigns.len(), "campaign"),
             line.paper_ran
         );
-        out += &format!("{}\n", render::paragraph(&what));
+        out += &format!("{}\n", layout::paragraph(&what));
     }
     out.push('\n');
     match &document.result {

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use planproof_output::failure::{ExitCode, Failure};
+
 use super::campaign::{CampaignRequest, named_agent, run_request};
 use crate::arguments::{Global, TestArguments};
-use crate::failure::{ExitCode, Failure};
 use crate::suites::orders::TestCases;
 use crate::suites::scenarios::{ScenarioCases, drawn::RuleCases};
 

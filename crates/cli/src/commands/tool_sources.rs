@@ -3,6 +3,10 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
+use planproof_output::failure::Failure;
+use planproof_output::layout::short;
+use planproof_output::terminal::inline;
+use planproof_output::{progress, secrets, terminal};
 use planproof_tools::{
     ClientLimits, CombinedTools, McpTools, OpenSource, ServerLog, ToolSource, ToolSourceError, Toolbox as _,
     offered_name,
@@ -12,12 +16,7 @@ use tokio::task::JoinSet;
 
 use super::run::transcript::Colours;
 use crate::arguments::Global;
-use crate::assembly::secrets;
-use crate::failure::Failure;
 use crate::own_tools::{self, MadeSource};
-use crate::progress;
-use crate::render::short;
-use crate::terminal::{self, inline};
 
 /// Most characters of a list of tools on stderr.
 const TOOLS_SHOWN_CHARACTERS: usize = 300;
@@ -148,9 +147,9 @@ pub(crate) fn introduce(tools: &CombinedTools, global: &Global) {
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let protocol = source.server().map(|server| format!(" (MCP {})", server.protocol_version()));
         let line = format!("tools of {}{}: {names}", source.label(), protocol.unwrap_or_default());
-        progress::say(global, &short(&line, TOOLS_SHOWN_CHARACTERS));
+        progress::say(global.quiet, &short(&line, TOOLS_SHOWN_CHARACTERS));
         for reason in source.server().map(McpTools::left_out).unwrap_or_default() {
-            progress::say(global, &inline(&format!("note: left out {reason}")));
+            progress::say(global.quiet, &inline(&format!("note: left out {reason}")));
         }
     }
 }

@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::random::random_bytes;
+use planproof_output::runtime::runtime;
+use planproof_output::{open_files, progress, signals, tell, terminal};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_store::{CampaignRow, Store};
 use planproof_view::limits::STORES_MAX;
 use planproof_view::{KnownCampaign, Library, ViewConfig, ViewServer};
 use serde_json::json;
 
-use super::runtime;
 use crate::arguments::{CampaignArguments, Global, ViewArguments};
-use crate::failure::{ExitCode, Failure};
-use crate::progress::tell;
-use crate::random::random_bytes;
+use crate::errors::OrFail as _;
 use crate::stored::{self, Stored, StoredTraces, must_exist};
-use crate::{open_files, progress, signals, terminal};
 
 pub(crate) fn run(arguments: &ViewArguments, global: &Global) -> Result<ExitCode, Failure> {
     let stores = &arguments.store;
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &ViewArguments, global: &Global) -> Result<ExitCode
     // Here it can be said at once; later only on a page.
     for path in stores {
         must_exist(path)?;
-        planproof_campaign::must_be_no_folder(path)?;
+        planproof_campaign::must_be_no_folder(path).or_fail()?;
         drop(Store::open_read_only(path)?);
     }
     open_files::allow_all();
@@ -51,7 +51,10 @@ pub(crate) fn run(arguments: &ViewArguments, global: &Global) -> Result<ExitCode
             open(&url);
         }
         let what = if stores.len() == 1 { "the run store" } else { "the run stores" };
-        progress::say(global, &format!("showing {what}, until Ctrl-C; whoever has the address can read it"));
+        progress::say(
+            global.quiet,
+            &format!("showing {what}, until Ctrl-C; whoever has the address can read it"),
+        );
         stop.await;
         Ok::<(), Failure>(())
     })?;

@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::ops::Range;
 use std::path::Path;
 
+use planproof_output::secrets;
 use planproof_trace::names_secret;
 use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
 use super::keys::{Key, Kind, Section};
-use super::secrets;
 use super::texts;
 
 /// The minimum similarity of two names (Jaro, 0 to 1) for a suggestion.

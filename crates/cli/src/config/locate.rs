@@ -3,8 +3,9 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use planproof_output::failure::Failure;
+
 use super::reach::Standing;
-use crate::failure::Failure;
 
 /// Name of the file where none is named.
 pub(crate) const NAME: &str = "planproof.toml";

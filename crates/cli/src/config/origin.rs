@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource};
+use planproof_output::failure::Failure;
+use planproof_output::secrets;
 
 use super::layer::{Entry, Problem};
 use super::reach::Standing;
-use super::secrets;
-use crate::failure::Failure;
 
 /// Where all keys are described.
 const MANUAL: &str =

@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 
 use miette::LabeledSpan;
 use planproof_isolation::AgentMemory;
+use planproof_output::failure::Failure;
 use planproof_tools::ToolSource;
 
 use super::keys::{Kind, MEDIA};
@@ -22,7 +23,6 @@ use super::origin::{Setting, Source};
 use super::powers::Power;
 use super::texts;
 use super::within;
-use crate::failure::Failure;
 
 /// How a file came to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

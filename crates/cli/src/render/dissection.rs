@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 
 use comfy_table::CellAlignment;
 use planproof_engine::studies::DissectionReport;
+use planproof_output::layout::{counted, percent, text};
+use planproof_output::table::table;
+use planproof_output::terminal;
 use planproof_report::CommandLines;
-
-use super::{counted, percent, table, text};
-use crate::terminal;
 
 /// Errors listed with their causes.
 const CASES_SHOWN_MAX: usize = 10;

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use planproof_engine::{Finding, Outcome, pick_findings};
+use planproof_output::layout::{FACT_INDENT, folded};
+use planproof_output::terminal;
 use planproof_report::{DistinctFinding, distinct};
 use planproof_suite::{Case, SizeUnit};
 
-use super::{FACT_INDENT, Marking, Seen, finding, folded};
-use crate::terminal;
+use super::{Marking, Seen, finding};
 
 /// Most cases named that have the same finding.
 const SAME_MAX: usize = 5;

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use planproof_engine::studies::{ShrinkReport, ShrunkCase};
+use planproof_output::layout::{counted, folded, percent, text};
+use planproof_output::terminal;
 use planproof_report::CommandLines;
 
-use super::{Marking, counted, folded, marked, of_places, percent, text};
-use crate::terminal;
+use super::{Marking, marked, of_places};
 
 /// Most cases named that cannot be shrunk for the same reason.
 const SKIPPED_SHOWN_MAX: usize = 10;

@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use planproof_apibank::level3::original::APIS;
 use planproof_apibank::suite::{DialogueFile, PublishedDialogues, PublishedTasks, ReadFolder};
+use planproof_output::failure::Failure;
+use planproof_output::text_files;
 use planproof_suite::OwnedData;
-
-use crate::failure::Failure;
-use crate::text_files;
 
 /// Where the databases lie.
 const DATABASES: &str = "init_database";

@@ -8,17 +8,16 @@ use std::sync::{Arc, OnceLock};
 use planproof_everyday::Player;
 use planproof_media::{Endpoints, Media, MediaFolders, MediaTools, Operation};
 use planproof_mnms::{CarriedOut, CaseTools, OpenMedia};
+use planproof_output::failure::Failure;
+use planproof_output::terminal::inline;
+use planproof_output::{secrets, text_files};
 use planproof_plan::{Plan, Reference, VerificationFault, substitute};
 use planproof_suite::{BoxFuture, Case, CaseError, Toolbox};
 use planproof_trace::{Arguments, Attachment, CallId, Tool, ToolCall, ToolResult, secrets_in_urls};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::assembly::secrets;
 use crate::config::{MEDIA, is_unasked, may_write};
-use crate::failure::Failure;
-use crate::terminal::inline;
-use crate::text_files;
 
 /// The default folder for files that tools make.
 pub(crate) const OUTPUT: &str = "planproof-media";

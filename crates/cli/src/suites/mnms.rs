@@ -12,15 +12,15 @@ use std::io::Write as _;
 
 use planproof_mnms::catalogue;
 use planproof_mnms::generate::{EdgeRule, Template, ToolGraph};
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::print::print_json;
+use planproof_output::terminal;
 use planproof_trace::Port;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{
     By, Global, MnmsArguments, MnmsCommand, Prompt, SheetCommand, ToolGraphArguments, ToolGraphFormat,
 };
-use crate::commands::print_json;
-use crate::failure::{ExitCode, Failure};
-use crate::terminal;
 
 /// Longest walks that are counted for the eye.
 const COUNTED_TOOLS: usize = 6;

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use planproof_campaign::{Act, absolute};
+use planproof_output::failure::Failure;
 use planproof_suite::{OptionForm, OptionUse, Registry, SWITCHED_ON, Suite, SuiteOption};
 
 use super::{ORDER, pages, registry};
 use crate::arguments::Global;
 use crate::config::{MEDIA, data_set};
-use crate::failure::Failure;
+use crate::errors::OrFail as _;
 use crate::values::whole;
 
 /// The option for a set of published data, which the command line has as a use of `--set`.
@@ -352,7 +353,7 @@ impl SuiteValues {
                 continue;
             }
             let value = match declared.option.form {
-                OptionForm::File => absolute(Path::new(value))?.to_string_lossy().into_owned(),
+                OptionForm::File => absolute(Path::new(value)).or_fail()?.to_string_lossy().into_owned(),
                 OptionForm::Source => pages::absolute(value)?,
                 OptionForm::Word | OptionForm::Count | OptionForm::Number { .. } | OptionForm::Switch => {
                     value.clone()

@@ -24,6 +24,7 @@ use planproof_order::synth::PlanningCase;
 use planproof_order::{
     DissectOptions, Dissection, Failed, LedTo, OrderOutcome, OrderReader, errors_by_topic, read_order, typed,
 };
+use planproof_output::failure::Failure;
 use planproof_suite::{Card, Case, RunResult};
 use serde::Deserialize as _;
 
@@ -33,7 +34,6 @@ pub(crate) use files::{case_of, cases_of, pick_case, read_cases, wrapped};
 pub(super) use options::{judging_in_words, suite_of};
 pub(crate) use source::TestCases;
 
-use crate::failure::Failure;
 use crate::stored::Stored;
 
 /// The name of the dissection among the sequels of orders.

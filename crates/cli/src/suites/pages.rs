@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
+use planproof_output::failure::Failure;
 use planproof_qa::questions::{MakePageTools, OpenPages};
 use planproof_suite::CaseError;
 use planproof_tools::{ClientLimits, ToolSource};
-use secrecy::SecretString;
 
-use crate::failure::Failure;
+use crate::errors::OrFail as _;
+use secrecy::SecretString;
 
 /// Opens pages when tools over them are first needed: reports need none.
 pub(super) fn opener() -> OpenPages {
@@ -32,7 +33,7 @@ pub(super) fn absolute(source: &str) -> Result<String, Failure> {
         // Options may follow the word, as in `search+react:FOLDER`. Other sources have a URL, which is the same
         // everywhere.
         Some((kind, folder)) if kind.starts_with("search") => {
-            let path = planproof_campaign::absolute(Path::new(folder))?;
+            let path = planproof_campaign::absolute(Path::new(folder)).or_fail()?;
             Ok(format!("{before}{kind}:{}", path.display()))
         }
         _ => Ok(source.to_owned()),

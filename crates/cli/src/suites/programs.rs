@@ -4,13 +4,13 @@ use std::sync::{Arc, OnceLock};
 
 use planproof_agents::planning::carry_out_program;
 use planproof_mnms::{ProgramRun, RunProgram};
+use planproof_output::failure::Failure;
 use planproof_sandbox::Sandbox;
 use planproof_suite::CaseError;
 use planproof_trace::{LogicalClock, Recorder, Secrets};
 use tokio::runtime::Runtime;
 
 use crate::assembly;
-use crate::failure::Failure;
 
 /// The number of the only attempt at a program, which the ids of its calls begin with.
 const ATTEMPT: u32 = 1;

@@ -8,12 +8,11 @@ mod source;
 use std::path::Path;
 use std::sync::Arc;
 
+use planproof_output::failure::Failure;
+use planproof_output::terminal::inline;
+use planproof_output::text_files::{read_below, read_json};
 use planproof_scenario::Scenarios;
 use planproof_suite::{Case, CaseSelection, Data, Suite};
-
-use crate::failure::Failure;
-use crate::terminal::inline;
-use crate::text_files::{read_below, read_json};
 
 pub(crate) use source::ScenarioCases;
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use planproof_order::OrderSuite;
+use planproof_output::failure::Failure;
 use planproof_suite::{OptionUse, Sequel, Suite, SuiteOption};
 use serde_json::Value;
 
 use super::options::{COMPAT, SuiteValues, argument, value};
 use crate::arguments::CompatChoice;
-use crate::failure::Failure;
 
 /// How sequels of a campaign are done, by the options that ask for them.
 pub(crate) type SequelOptions = BTreeMap<String, Value>;

@@ -3,13 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use planproof_everyday::PythonTool;
+use planproof_output::failure::Failure;
 use planproof_sandbox::SandboxLimits;
 use planproof_suite::{BoxFuture, CaseError, Restoring, Toolbox};
 use planproof_tools::{CombinedTools, OpenSource, toolbox_for_run};
 use planproof_tptu::MakeEvaluationTools;
 use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
 
-use crate::failure::Failure;
 use crate::{own_tools, python};
 
 /// The tools for the runs of a suite, over one sandbox that is started when it is first needed. Those of everyday work

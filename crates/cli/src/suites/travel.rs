@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use planproof_flights::{IndexProgress, IndexedFlights, open as open_flights};
+use planproof_output::failure::Failure;
+use planproof_output::progress::Phases;
+use planproof_output::{progress, tell, text_files};
 use planproof_suite::{CaseError, OwnedData};
 use planproof_travel::suite::{Folder, NAME, OpenTables, PublishedSet, ReadSet, TextFile};
 use planproof_travel::tables::{
@@ -15,10 +18,6 @@ use planproof_travel::tables::{
     FlightsBuilder, RESTAURANTS_FILE, STATES_FILE, TableError, Texts, TripDatabase,
 };
 use ring::digest::{Context, SHA256};
-
-use crate::failure::Failure;
-use crate::progress::{self, Phases, tell};
-use crate::text_files;
 
 /// Where the tables lie.
 const DATABASE: &str = "database";

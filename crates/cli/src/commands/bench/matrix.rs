@@ -4,6 +4,10 @@ use std::sync::Arc;
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_campaign::{Left, ResumedMatrix, StoreOptions, begin_matrix, combinations, is_complete};
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::progress;
+use planproof_output::report_files::ReportFile;
+use planproof_output::runtime::runtime;
 use planproof_report::compare::matrix::Combination;
 use planproof_report::short_in_the_middle;
 use planproof_sim::GOLD_NAME;
@@ -15,18 +19,17 @@ use super::super::campaign::{
     CampaignPlan, Counts, WantedCases, carry_out, must_concern, named as named_of, new_campaign,
     resume_stored, run_time, stop_on_signal, tokens_unknown,
 };
+use super::super::matrix;
 use super::super::view::Beside;
-use super::super::{matrix, runtime};
 use crate::arguments::{BenchArguments, Global};
 use crate::assembly::{self, Outside};
 use crate::config::{NOISE, agent_setting};
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::report_files::ReportFile;
+use crate::errors::OrFail as _;
+use crate::own;
 use crate::stored::Stored;
 use crate::stored_options::CampaignOptions;
 use crate::stream::Stream;
 use crate::wanted::{self, Named};
-use crate::{own, progress};
 
 /// Longest cause of a broken set-up in a note below a table, in characters.
 const NOTE_CHARACTERS_MAX: usize = 600;
@@ -71,7 +74,7 @@ pub(super) fn asked_for(
     if models.is_empty() {
         agents.iter().try_for_each(|agent| must_be_agent(agent))?;
     }
-    let agents = combinations(&agents, &models, &settings)?;
+    let agents = combinations(&agents, &models, &settings).or_fail()?;
     let options = &arguments.campaign.agent_options;
     let with_options = |agent: &AgentSpec| assembly::with_options(agent.as_str(), options);
     agents.iter().map(with_options).collect::<Result<_, _>>().map(Some)
@@ -183,7 +186,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
         }
         Ok(cases)
     })?;
-    let store = StoreOptions::from(&campaign.store).open()?;
+    let store = StoreOptions::from(&campaign.store).open().or_fail()?;
     let row = store.matrix(&id)?.ok_or_else(|| Failure::outside(format!("the matrix {id} is gone")))?;
     let named = named(request, Some(agents))?;
     run(request, &store, row, named.as_deref(), files, began)
@@ -244,7 +247,7 @@ fn files(request: &Request<'_>) -> Result<Files, Failure> {
              with `planproof report`"
         )));
     }
-    let page = ReportFile::page(arguments.all.files.html.as_deref(), taken, global)?;
+    let page = ReportFile::page(arguments.all.files.html.as_deref(), taken, global.json)?;
     // Last, because it empties a file that exists.
     let stream = Stream::open(arguments.campaign.stream.as_deref(), taken)?;
     Ok(Files { page, stream })
@@ -265,7 +268,8 @@ fn run(
     let rows = store.campaigns_of_matrix(&row.id)?;
     store.hold(rows.iter().map(|campaign| campaign.id.as_str()))?;
     // Only after the lock: another process could otherwise spend from the same budget meanwhile.
-    let goes_on = ResumedMatrix::open(store, row, &(&arguments.campaign.budget).into(), began, own::key())?;
+    let goes_on =
+        ResumedMatrix::open(store, row, &(&arguments.campaign.budget).into(), began, own::key()).or_fail()?;
     let ended = runtime()?.block_on(async {
         let stop = stop_on_signal();
         carry_on(request, (store, named), &goes_on, stream.as_ref(), &stop).await
@@ -293,7 +297,7 @@ fn run(
     if let Some(failure) = ended.failure {
         if let Some(page) = page {
             // What is finished is shown even if the matrix could not continue.
-            unless_closed(page.write(global, |out| planproof_report::html::write_matrix(&table, out)))?;
+            unless_closed(page.write(global.quiet, |out| planproof_report::html::write_matrix(&table, out)))?;
         }
         return Err(failure);
     }
@@ -308,7 +312,7 @@ fn run(
     // Of each campaign, because a resumed matrix has its limits from its beginning.
     let unknown = table.combinations.iter().filter_map(Combination::over).find(|it| it.tokens_unknown);
     if let Some(over) = unknown.filter(|_| !has_failed) {
-        progress::say(global, &tokens_unknown(over));
+        progress::say(global.quiet, &tokens_unknown(over));
     }
     Ok(match (has_failed, unscored + table.not_run()) {
         (true, _) => ExitCode::Failed,
@@ -337,7 +341,7 @@ async fn carry_on(
     let Request { arguments, global, .. } = request;
     let mut ended = Ended::default();
     let count = store.campaigns_of_matrix(&matrix.row.id)?.len();
-    progress::say(global, &format!("matrix {}: {count} combinations", matrix.row.id));
+    progress::say(global.quiet, &format!("matrix {}: {count} combinations", matrix.row.id));
     // One server for all combinations, with the list of them.
     let _beside = Beside::start(&arguments.campaign, None)?;
     // The rows are read again for each combination, because what is left depends on what the earlier ones spent.
@@ -347,16 +351,16 @@ async fn carry_on(
         if is_complete(row) {
             continue;
         }
-        let budgets = match matrix.left(&rows, &row.id)? {
+        let budgets = match matrix.left(&rows, &row.id).or_fail()? {
             Left::Some(budgets) => budgets,
             Left::Nothing(budget) => {
                 ended.budget = Some(budget);
                 break;
             }
         };
-        progress::say(global, &format!("combination {} of {count}: {}", place + 1, row.agent));
+        progress::say(global.quiet, &format!("combination {} of {count}: {}", place + 1, row.agent));
         // A prepared campaign owns its store, so each combination opens the file once more.
-        let own = StoreOptions::from(&arguments.campaign.store).open()?;
+        let own = StoreOptions::from(&arguments.campaign.store).open().or_fail()?;
         let mut options = crate::stored::options(row)?;
         let named = named.and_then(|named| named.get(place)).cloned();
         let agent = named.map(|named| named.put_into(&mut options));
@@ -383,7 +387,7 @@ async fn carry_on(
             ended.notes.push(format!(
                 "Combination {} was stopped, because its set-up is broken: {}",
                 place + 1,
-                short_in_the_middle(&crate::terminal::inline(&why), NOTE_CHARACTERS_MAX)
+                short_in_the_middle(&planproof_output::terminal::inline(&why), NOTE_CHARACTERS_MAX)
             ));
         }
     }

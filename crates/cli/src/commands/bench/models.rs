@@ -13,6 +13,10 @@ use planproof_agents::{AgentSpec, REPLY_TOKENS};
 use planproof_campaign::{StoreOptions, is_complete, parts};
 use planproof_engine::{Report, Tokens};
 use planproof_model::prices::{Money, Prices};
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::print::print_json;
+use planproof_output::runtime::runtime;
+use planproof_output::{progress, secrets, terminal, text_files};
 use planproof_store::{CampaignRow, Store};
 use planproof_suite::statistics::Rate;
 use planproof_trace::Usage;
@@ -21,13 +25,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{Extras, carry_out, named_agent, prepare, stop_on_signal};
 use super::super::runs::date;
-use super::super::{print_json, runtime};
 use crate::arguments::{BenchArguments, Command, Global, ModelsArguments, TestArguments, TestForm};
-use crate::assembly::{self, providers, secrets};
-use crate::failure::{ExitCode, Failure, unless_closed};
+use crate::assembly;
+use crate::assembly::providers;
+use crate::config;
+use crate::errors::OrFail as _;
 use crate::stored::Stored;
 use crate::suites::orders::TestCases;
-use crate::{config, progress, terminal, text_files};
 
 /// The kind of agent of a model that is named alone.
 const KIND: &str = "tools";
@@ -203,7 +207,7 @@ impl Models<'_> {
     }
 
     fn open(&self) -> Result<Store, Failure> {
-        Ok(StoreOptions { path: self.store.to_owned(), pages_max: None }.open()?)
+        StoreOptions { path: self.store.to_owned(), pages_max: None }.open().or_fail()
     }
 
     /// A row with all of its cases run, as far as the budget goes.
@@ -247,7 +251,7 @@ impl Models<'_> {
                     }
                     None => self.new_campaign(agent.as_str(), form, &label, Some(&recording)),
                 };
-                progress::say(self.global, &format!("{agent}, {}", form.as_str()));
+                progress::say(self.global.quiet, &format!("{agent}, {}", form.as_str()));
                 let came = self.test(line, budget, stop).await;
                 // An interruption ends all rows. Any other failure concerns this model, and the others are still run.
                 if stop.is_cancelled() {
@@ -526,7 +530,7 @@ fn cell(text: &str) -> String {
 fn reason(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let line = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-    crate::render::short(&line, REASON_CHARACTERS_MAX)
+    planproof_output::layout::short(&line, REASON_CHARACTERS_MAX)
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_campaign::{Cases, RecordedCampaign, StoredGuard};
+use planproof_output::failure::Failure;
+use planproof_output::{secrets, text_files};
 use planproof_suite::Case;
 
 use super::plan::{CampaignPlan, WantedCases};
 use crate::arguments::{CHOOSING, CampaignArguments, Given, Global, Written};
-use crate::assembly::{self, secrets};
-use crate::failure::Failure;
+use crate::assembly;
 use crate::stored_options::SuiteOptions;
-use crate::text_files;
 
 /// Compares options as they are written.
 pub(crate) struct Agreement<'a> {

@@ -5,6 +5,10 @@ use planproof_campaign::{Begun, EndedSequel, Halted, Watch};
 use planproof_engine::{Campaign, Outcome, RunProgress, Unit};
 use planproof_model::ServerFacts;
 use planproof_model::check::ModelCheck;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::layout::counted;
+use planproof_output::terminal::inline;
+use planproof_output::{progress, signals, tell, terminal};
 use planproof_store::{Fingerprint, Progress};
 use planproof_suite::Sequel;
 use tokio_util::sync::CancellationToken;
@@ -12,11 +16,8 @@ use tokio_util::sync::CancellationToken;
 use super::prepared::Prepared;
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
-use crate::failure::{ExitCode, Failure};
-use crate::render::counted;
+use crate::errors::{OrFail as _, failure};
 use crate::stream::Stream;
-use crate::terminal::{self, inline};
-use crate::{progress, signals};
 
 /// What came of a campaign.
 pub(crate) struct Ended {
@@ -40,7 +41,7 @@ pub(crate) fn stop_on_signal() -> CancellationToken {
     signals::on_each(move |count| match count {
         1 => on_interrupt.cancel(),
         _ => {
-            progress::tell!("error: interrupted again: what is finished is kept");
+            tell!("error: interrupted again: what is finished is kept");
             std::process::exit(ExitCode::Outside as i32);
         }
     });
@@ -57,7 +58,7 @@ pub(crate) async fn carry_out(
 ) -> Result<Ended, Failure> {
     let run = &prepared.run;
     let mut watcher = Watcher::new(global, prepared);
-    let ended = planproof_campaign::carry_out(run, random_key(), stop, &mut watcher, next).await?;
+    let ended = planproof_campaign::carry_out(run, random_key(), stop, &mut watcher, next).await.or_fail()?;
     let further = match ended.sequels.last() {
         None => String::new(),
         Some(EndedSequel { sequel, finished, .. }) => {
@@ -78,7 +79,7 @@ pub(crate) async fn carry_out(
         for derived in run.store.derived(&run.campaign.id)? {
             let seal = run.store.last_seal(&derived.id)?.filter(|seal| Some(*seal) != ended.seal);
             if let Some(seal) = seal {
-                progress::say(global, &format!("seal of {}: {seal}", derived.id));
+                progress::say(global.quiet, &format!("seal of {}: {seal}", derived.id));
             }
         }
     }
@@ -122,14 +123,14 @@ impl Watch for Watcher<'_> {
         // A search for a limit runs as many of its cases as it takes.
         let most = if self.is_search { "up to " } else { "" };
         let cases = format!("{most}{}", counted(cases, "case"));
-        progress::say(self.global, &format!("campaign {campaign}: {cases}{times}{resumed}{replay}"));
+        progress::say(self.global.quiet, &format!("campaign {campaign}: {cases}{times}{resumed}{replay}"));
         // Said before the first run to whoever keeps what is said; on a terminal, the report below shows it. If all
         // runs are finished, a further key seals at most what a killed process left without an end.
         if done < total && !terminal::is_interactive() {
-            progress::say(self.global, &format!("seal {seal}"));
+            progress::say(self.global.quiet, &format!("seal {seal}"));
         }
         if !self.is_reviewed {
-            self.bar = progress::bar(self.global, total, done);
+            self.bar = progress::bar(self.global.quiet, total, done);
         }
         self.failed = failed;
         if let Some(stream) = self.stream {
@@ -141,7 +142,7 @@ impl Watch for Watcher<'_> {
         // A server that says nothing of itself has no line.
         let summary = check.server.as_ref().map(ServerFacts::summary).filter(|summary| !summary.is_empty());
         if let Some(summary) = summary {
-            progress::say(self.global, &inline(&format!("{}: {summary}", check.model)));
+            progress::say(self.global.quiet, &inline(&format!("{}: {summary}", check.model)));
         }
         for finding in check.wrong() {
             let mend = finding.mend.as_ref().map(|mend| format!("; {mend}")).unwrap_or_default();
@@ -164,7 +165,7 @@ impl Watch for Watcher<'_> {
     }
 
     fn sequel(&mut self, sequel: &dyn Sequel, failures: usize) {
-        progress::say(self.global, &format!("{} {}", sequel.doing(), counted(failures, "failure")));
+        progress::say(self.global.quiet, &format!("{} {}", sequel.doing(), counted(failures, "failure")));
     }
 
     fn over(&mut self) {
@@ -194,7 +195,7 @@ fn describe(halted: Halted, hint: &str) -> Failure {
         }
         Halted::Runs(error) => error,
     };
-    match Failure::from(error) {
+    match failure(error) {
         Failure::Outside(what) => Failure::Outside(format!("{what}\n{hint}")),
         Failure::Usage(what) => Failure::Usage(format!("{what}\n{hint}")),
         other => other,

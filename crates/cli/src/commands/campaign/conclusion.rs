@@ -4,16 +4,16 @@ use std::io::Write as _;
 
 use planproof_engine::{Finding, OverLimits, Report, is_unscored_for_good};
 use planproof_model::prices::Money;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::print::print_json;
+use planproof_output::{layout, progress, tell, terminal};
 use planproof_report::gate::GateReport;
 use planproof_report::{CommandLines, shell_word, short_in_the_middle};
 use planproof_suite::{SizeUnit, Unscored};
 
 use crate::arguments::Global;
-use crate::commands::{gate, print_json};
-use crate::failure::{ExitCode, Failure};
-use crate::progress::{self, tell};
+use crate::commands::gate;
 use crate::render::{self, Findings, Seen};
-use crate::terminal;
 
 /// Stands above the figures of a replay.
 pub(crate) const REPLAY: &str = "REPLAY: the answers came from a recording; no model was asked.";
@@ -110,14 +110,14 @@ pub(crate) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &str)
         let runs = if count == 1 { "1 run is" } else { &format!("{count} runs are") };
         let why = terminal::inline(&why.to_string());
         // Only the command stays whole.
-        render::text(&format!("{runs} unscored. Why, for example: {why}")) + again
+        layout::text(&format!("{runs} unscored. Why, for example: {why}")) + again
     });
     let broken = report.broken_setup.as_deref().map(|why| format!("Stopped: {}", broken_setup(why, resumed)));
     unscored
         .into_iter()
         .chain(broken)
         .chain(without_temperature(report))
-        .chain(report.changed_requests.iter().map(|change| render::text(&format!("{change}."))))
+        .chain(report.changed_requests.iter().map(|change| layout::text(&format!("{change}."))))
         .chain(ended(report, resumed))
         .collect()
 }
@@ -133,7 +133,7 @@ fn without_temperature(report: &Report) -> Option<String> {
     let (refuse, are) = if models.len() == 1 { ("refuses", "was") } else { ("refuse", "were") };
     (!models.is_empty()).then(|| {
         let names = models.join(", ");
-        render::text(&format!(
+        layout::text(&format!(
             "{names} {refuse} a temperature and {are} asked without one: the same campaign may give other \
              results next time."
         ))
@@ -235,7 +235,7 @@ impl Counts {
 /// Whether the success rate is certain to be on one side of this percentage, with 95 % confidence. Says which.
 pub(super) fn proved(report: &Report, counts: &Counts, least: f64, global: &Global) -> ExitCode {
     let Some(rate) = report.success() else {
-        progress::say(global, &format!("cannot tell whether {least}% is reached: no run has a score"));
+        progress::say(global.quiet, &format!("cannot tell whether {least}% is reached: no run has a score"));
         return ExitCode::Outside;
     };
     let [low, high] = [rate.low, rate.high].map(|end| 100.0 * end);
@@ -246,7 +246,7 @@ pub(super) fn proved(report: &Report, counts: &Counts, least: f64, global: &Glob
     };
     let runs = counts.passed + counts.failed;
     progress::say(
-        global,
+        global.quiet,
         &format!(
             "{} of {runs} scored runs passed ({low:.1} to {high:.1} %), {what} --success-min {least}%",
             counts.passed
@@ -265,7 +265,7 @@ pub(super) fn say_as_recorded(report: &Report, global: &Global) {
         let runs = if failed == 1 { "1 run".to_owned() } else { format!("{failed} runs") };
         let all = report.all_runs();
         let text = format!("as recorded: {runs} of {all} failed then and now; --require-pass exits with 1");
-        progress::say(global, &text);
+        progress::say(global.quiet, &text);
     }
 }
 

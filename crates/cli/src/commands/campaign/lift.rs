@@ -3,15 +3,16 @@
 use std::io::Write as _;
 
 use planproof_engine::GUARD_PREFIX;
+use planproof_output::failure::Failure;
+use planproof_output::{layout, terminal};
 use planproof_report::compare::{CaseChange, ComparedCampaign, Comparison};
 use planproof_store::{CampaignRow, Store};
 
 use super::Prepared;
 use crate::commands::report::difference;
-use crate::failure::Failure;
+use crate::stored;
 use crate::stored::{Stored, StoredTraces};
 use crate::stored_options::command_of;
-use crate::{render, stored, terminal};
 
 /// Reports the guard's gain, if the store has the bare agent on the same cases; else how to find out.
 pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
@@ -30,7 +31,7 @@ pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
         writeln!(
             out,
             "{}  {}",
-            render::text(&lifted),
+            layout::text(&lifted),
             guarded.commands.line(&format!("report {} {}", a.campaign, b.campaign))
         )?;
         return Ok(());
@@ -52,7 +53,7 @@ pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
     writeln!(
         out,
         "{}\n  {bare}\n  {}",
-        render::text(what),
+        layout::text(what),
         guarded.commands.line(&format!("report last {}", row.id))
     )?;
     Ok(())

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use planproof_campaign::{Cases, RequestedCampaign, Shard, StoredOptions};
 use planproof_engine::LimitPlan;
+use planproof_output::failure::Failure;
 use planproof_suite::EffortLimits;
 use planproof_trace::faults::FaultShares;
 
 use super::agreement::{Agreement, BesideReplay};
 use crate::arguments::SHRINK;
-use crate::failure::Failure;
 use crate::stored_options::{ORDER, command_of};
 use crate::suites::{KeptOptions, OwnOptions, SequelOptions};
 use crate::values::AUTO_CASES_MAX;

@@ -11,6 +11,10 @@ use planproof_campaign::{
     StoreOptions, StoredCampaign, StoredGuard,
 };
 use planproof_isolation::Isolate;
+use planproof_output::digest::sha256;
+use planproof_output::failure::Failure;
+use planproof_output::random::random_bytes;
+use planproof_output::{secrets, text_files};
 use planproof_store::Store;
 use planproof_suite::Case;
 use serde_json::Map;
@@ -24,17 +28,16 @@ use crate::arguments::{
     BudgetArguments, CampaignArguments, Global, ModelArguments, ProgramArguments, ReviewChoice,
     StoreArguments, Think,
 };
-use crate::assembly::{self, Outside, secrets};
+use crate::assembly;
+use crate::assembly::Outside;
 use crate::commands::gate::Before;
 use crate::commands::rules::{read_rules, unknown};
-use crate::digest::sha256;
-use crate::failure::Failure;
-use crate::random::random_bytes;
+use crate::errors::OrFail as _;
 use crate::stored::{self, Stored, must_exist};
 use crate::stored_options::{ORDER, SuiteOptions};
 use crate::values::seconds;
 use crate::wanted::{self, Named};
-use crate::{damage, review, text_files};
+use crate::{damage, review};
 
 /// What a campaign is besides the command's own request.
 #[derive(Clone, Copy, Default)]
@@ -183,7 +186,7 @@ fn stored_guard(file: &Path) -> Result<StoredGuard, Failure> {
 /// # Errors
 /// The first one that is not, with the nearest tool.
 pub(crate) fn must_concern(guard: &StoredGuard, cases: &[Arc<dyn Case>]) -> Result<(), Failure> {
-    let rules = guard.rules().map_err(Failure::from)?;
+    let rules = guard.rules().or_fail()?;
     match unknown(&rules, &assembly::tools_of_cases(cases)?).first() {
         None => Ok(()),
         Some(fault) => Err(Failure::usage(format!("{}:{fault}", guard.file))),
@@ -279,7 +282,7 @@ fn go_on(
 ) -> Result<Prepared, Failure> {
     let named = named(arguments, agent, plan, global)?;
     must_exist(&arguments.store.store)?;
-    let store = StoreOptions::from(&arguments.store).open()?;
+    let store = StoreOptions::from(&arguments.store).open().or_fail()?;
     let row = stored::find(&store, resume)?;
     // Before its runs are read, or another process could finish some of them in between.
     store.hold([row.id.as_str()])?;
@@ -322,7 +325,7 @@ fn must_be_same_shard(
     let Some(run) = extras.shard else { return Ok(()) };
     let (new, _) = new_campaign(arguments, global, agent.clone(), plan)?;
     let mut cases = plan.made(new.seed, WantedCases { most: None, shard: Some(run.shard) })?;
-    let shard = run.shard.take(&mut cases)?;
+    let shard = run.shard.take(&mut cases).or_fail()?;
     let store = Store::open_read_only(&arguments.store.store)?;
     let row = stored::find(&store, found)?;
     let options = stored::options(&row)?;

@@ -5,17 +5,16 @@ use std::sync::Arc;
 
 use planproof_campaign::EndedSequel;
 use planproof_engine::{Outcome, Report};
+use planproof_output::failure::Failure;
+use planproof_output::{tell, terminal};
 use planproof_report::gate::GateReport;
 use planproof_report::{CommandLines, ReportedCampaign};
 use planproof_suite::Case;
 
 use super::carry_out::Ended;
-use crate::failure::Failure;
-use crate::progress::tell;
 use crate::stored::StoredTraces;
 use crate::stored_options::{SuiteOptions, commands};
 use crate::stream::Stream;
-use crate::terminal;
 
 /// Most cases of a replay whose differences are reported.
 const DIFFERENCES_SHOWN_MAX: usize = 5;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use planproof_campaign::{PlannedSequel, sequel_of};
+use planproof_output::failure::Failure;
 use planproof_report::CommandLines;
 use planproof_suite::{Concluded, Sequel};
 
 use super::plan::CampaignPlan;
 use super::prepared::Prepared;
-use crate::failure::Failure;
 use crate::stored_options::SuiteOptions;
 
 /// A campaign that was not run yet, with its sequels.

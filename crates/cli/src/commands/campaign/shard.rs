@@ -6,15 +6,16 @@ use std::path::PathBuf;
 
 use planproof_agents::AgentSpec;
 use planproof_campaign::{BudgetOptions, RequestedCampaign, Shard, StoreOptions, StoredGuard, StoredShard};
+use planproof_output::failure::Failure;
+use planproof_output::{progress, secrets};
 use planproof_store::{CampaignRow, Store};
 use planproof_suite::{Case, EffortLimits};
 
 use super::request::CampaignRequest;
 use crate::arguments::{AllCasesArguments, CampaignArguments, Global};
-use crate::assembly::secrets;
-use crate::failure::Failure;
+use crate::errors::OrFail as _;
+use crate::stored;
 use crate::stored_options::CampaignOptions;
-use crate::{progress, stored};
 
 /// The shard that a command line asks for. The lock on its store is held until this is dropped.
 pub(super) struct ShardRun {
@@ -140,7 +141,10 @@ fn lock(request: &CampaignRequest<'_>, shard: Shard, global: &Global) -> Result<
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
-            progress::say(global, &format!("another process runs shard {shard}: waiting until it ends"));
+            progress::say(
+                global.quiet,
+                &format!("another process runs shard {shard}: waiting until it ends"),
+            );
             file.lock().map_err(failed)?;
         }
         Err(TryLockError::Error(error)) => return Err(failed(error)),
@@ -155,7 +159,7 @@ fn find(request: &CampaignRequest<'_>, shard: Shard) -> Result<Option<String>, F
         return Ok(None);
     }
     // For writing, because a process that was killed while it made the store may have left an empty one.
-    let store = StoreOptions::from(arguments).open()?;
+    let store = StoreOptions::from(arguments).open().or_fail()?;
     for row in store.campaigns()? {
         let options = stored::options(&row)?;
         if options.kept.shard.as_ref().is_some_and(|stored| stored.shard == shard) {

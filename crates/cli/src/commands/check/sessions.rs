@@ -8,6 +8,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use planproof_guard::AgentNames;
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::layout::counted;
+use planproof_output::report_files::{ReportFile, must_differ};
+use planproof_output::terminal::inline;
+use planproof_output::{layout, tell, terminal};
 use planproof_report::held::{self, HeldSession, SessionViolation, ViolatingCall};
 use planproof_sessions::{RecordedDoubts, RecordedSession, SessionError};
 use planproof_spec::rules::{Phase, RecordedEvent, RuleEnd, RuleSet};
@@ -16,11 +21,6 @@ use serde::Serialize;
 use crate::arguments::{CheckArguments, Global};
 use crate::commands::recorded;
 use crate::commands::rules::rules_of;
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress::tell;
-use crate::render::{self, counted};
-use crate::report_files::{ReportFile, must_differ};
-use crate::terminal::{self, inline};
 
 /// Characters of arguments that are shown.
 const SHOWN_MAX: usize = 200;
@@ -128,10 +128,12 @@ impl HeldReports {
 
     fn write(self, rules: &RuleSet, sessions: &[HeldSession], global: &Global) -> Result<(), Failure> {
         let junit = self.junit.map_or(Ok(()), |file| {
-            file.write(global, |mut out| held::write_junit(rules, sessions, SystemTime::now(), &mut out))
+            file.write(global.quiet, |mut out| {
+                held::write_junit(rules, sessions, SystemTime::now(), &mut out)
+            })
         });
         let sarif = self.sarif.map_or(Ok(()), |file| {
-            file.write(global, |mut out| held::write_sarif(rules, sessions, &mut out))
+            file.write(global.quiet, |mut out| held::write_sarif(rules, sessions, &mut out))
         });
         junit.and(sarif)
     }
@@ -253,7 +255,7 @@ fn hold(
     doubts_in_words(&recorded.doubts, text);
     for violation in &violated {
         let rule = &set.rules()[violation.rule];
-        let _ = writeln!(text, "{}", render::folded("  ", &inline(&format!("{}: {rule}", rule.id)), 4));
+        let _ = writeln!(text, "{}", layout::folded("  ", &inline(&format!("{}: {rule}", rule.id)), 4));
         match &violation.call {
             Some(call) => {
                 let _ = writeln!(text, "    violated at call {}: {}", call.number, inline(&call.text));
@@ -267,7 +269,7 @@ fn hold(
             }
         }
         if let Some(why) = &rule.why {
-            let _ = writeln!(text, "{}", render::folded("    ", &inline(&format!("why: {why}")), 4));
+            let _ = writeln!(text, "{}", layout::folded("    ", &inline(&format!("why: {why}")), 4));
         }
     }
     Ok(violated)

@@ -15,10 +15,11 @@ use super::hooks::best_hook;
 use super::known::{KnownAgent, Owner};
 use crate::arguments::{Arguments, Command};
 use crate::coding_agents::{is_planproof, is_this_machine, names_planproof};
+use planproof_output::secrets::holds_secret;
+use planproof_output::text_files;
 use planproof_trace::names_secret;
 
-use crate::config::holds_secret;
-use crate::{text_files, values};
+use crate::values;
 
 /// What stands for a word that may be a key.
 const HIDDEN: &str = "(hidden)";

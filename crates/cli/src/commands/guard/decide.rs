@@ -6,13 +6,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use planproof_guard::{GuardMode, LINE_BYTES_MAX, LineGuard};
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::report_files::must_differ;
+use planproof_output::terminal::inline;
+use planproof_output::{tell, terminal};
 
 use super::log_file::{LogFile, Unwritten};
-use crate::assembly::secrets;
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress::tell;
-use crate::report_files::must_differ;
-use crate::terminal::{self, inline};
 
 pub(super) fn run(rules: &Path, mode: Option<GuardMode>, log: Option<&Path>) -> Result<ExitCode, Failure> {
     let mut log = match log {
@@ -23,7 +22,7 @@ pub(super) fn run(rules: &Path, mode: Option<GuardMode>, log: Option<&Path>) -> 
         None => None,
     };
     let (rules, modes, digest) = super::read(rules, mode);
-    let mut guard = LineGuard::new(rules, modes, digest, super::session_name(), secrets::held_with_names());
+    let mut guard = LineGuard::new(rules, modes, digest, super::session_name(), super::held_keys());
     // A program that stops to listen has ended its sessions as well.
     unless_closed(answer_all(&mut guard, log.as_mut()).map_err(Failure::from))?;
     if let Some(log) = &mut log {

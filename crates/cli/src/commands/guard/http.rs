@@ -7,6 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hyper::Uri;
 use planproof_guard::{DecisionLog, GuardMode, GuardModes, McpGuard, SEAM, Then};
+use planproof_output::digest::sha256;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::terminal::inline;
+use planproof_output::{secrets, signals, tell, terminal};
 use planproof_spec::rules::RuleSet;
 use planproof_tools::mcp::{
     Between, BetweenConfig, BetweenServer, BindError, Exchange, HTTP_MESSAGE_BYTES_MAX, Passage, SessionName,
@@ -17,13 +21,7 @@ use super::log_file::{LogFile, Unwritten};
 use super::said::refused;
 use super::shared::{self, Place, Shared};
 use crate::arguments::Global;
-use crate::assembly::secrets;
 use crate::coding_agents::is_this_machine;
-use crate::digest::sha256;
-use crate::failure::{ExitCode, Failure};
-use crate::progress::tell;
-use crate::signals;
-use crate::terminal::{self, inline};
 
 /// Most sessions that one guard remembers. Further ones are refused, because forgetting one would make its rules
 /// forget what has been done.
@@ -209,7 +207,7 @@ impl Sessions {
             (None, false) => format!("{}/{}", self.process, secrets::session_kept(&name)),
         };
         let place = Place::new(&*id);
-        let log = DecisionLog::new(id, SEAM, *modes, digest.as_str(), secrets::held_with_names());
+        let log = DecisionLog::new(id, SEAM, *modes, digest.as_str(), super::held_keys());
         let log = if self.has_history { log.as_memory() } else { log };
         let guard = McpGuard::new(rules.as_ref().map_err(Clone::clone), log);
         let session = Arc::new(Mutex::new(OpenSession { guard, place }));

@@ -5,8 +5,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::failure::Failure;
-use crate::render::counted;
+use planproof_output::failure::Failure;
+use planproof_output::layout::counted;
 
 /// Where the lines of the log go.
 pub(super) struct LogFile {

@@ -6,6 +6,10 @@ use std::pin::pin;
 use std::time::Duration;
 
 use planproof_guard::{FromClient, LINE_BYTES_MAX, McpGuard, Then};
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::layout::counted;
+use planproof_output::terminal::inline;
+use planproof_output::{progress, tell};
 use planproof_tools::mcp::standard_streams;
 use planproof_tools::process::ProcessGroup;
 use planproof_tools::{Line, LineReader};
@@ -19,10 +23,6 @@ use super::said::refused;
 use super::server_stderr::ServerStderr;
 use super::shared::{self, Place, Shared};
 use crate::arguments::Global;
-use crate::failure::{ExitCode, Failure};
-use crate::progress::{self, tell};
-use crate::render::counted;
-use crate::terminal::inline;
 
 /// How long a server has to end after its stdin has, before it is asked to.
 const LEAVING_MAX: Duration = Duration::from_secs(5);
@@ -123,7 +123,7 @@ impl<'a> Relay<'a> {
         let guard = self.guard.into_inner();
         for rule in guard.unsatisfied() {
             progress::say(
-                self.global,
+                self.global.quiet,
                 &format!("guard: not satisfied when the session ended: {}", inline(&rule)),
             );
         }
@@ -215,7 +215,7 @@ impl<'a> Relay<'a> {
     async fn settle(&self, heard: FromClient) -> bool {
         if let Some(reason) = &heard.reason {
             let about = self.guard.borrow().about(&heard);
-            progress::say(self.global, &refused(heard.then != Then::Pass, &about, reason));
+            progress::say(self.global.quiet, &refused(heard.then != Then::Pass, &about, reason));
         }
         match heard.then {
             Then::Pass => true,

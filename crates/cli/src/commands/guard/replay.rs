@@ -5,6 +5,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use planproof_guard::{GuardAction, LoggedLine, replay};
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::layout::counted;
+use planproof_output::terminal::inline;
+use planproof_output::{layout, tell, terminal};
 use planproof_spec::rules::RuleVerdict;
 use serde_json::json;
 
@@ -12,10 +16,6 @@ use super::shared;
 use crate::arguments::Global;
 use crate::commands::recorded;
 use crate::commands::rules::rules_of;
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress::tell;
-use crate::render::{self, counted};
-use crate::terminal::{self, inline};
 
 /// Characters of arguments that are shown.
 const SHOWN_MAX: usize = 200;
@@ -65,7 +65,7 @@ pub(super) fn run(logs: &[PathBuf], rules: &Path, global: &Global) -> Result<Exi
                 None => ("was rejected, would be approved", was_reason),
             };
             writeln!(out, "  {what}")?;
-            writeln!(out, "{}", render::folded("    ", &inline(reason), 4))
+            writeln!(out, "{}", layout::folded("    ", &inline(reason), 4))
         };
         // Every decision counts for the exit status, also if nobody reads on.
         if printed.is_ok() {

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use planproof_guard::{GuardMode, GuardModes};
+use planproof_output::layout::counted;
+use planproof_output::terminal::inline;
 use planproof_spec::rules::RuleSet;
-
-use crate::render::counted;
-use crate::terminal::inline;
 
 /// A call, or a message, that is or would be rejected: which one, and why.
 pub(in crate::commands) fn refused(is_rejected: bool, about: &str, reason: &str) -> String {

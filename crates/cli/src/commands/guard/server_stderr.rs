@@ -4,13 +4,11 @@ use std::io::Write as _;
 use std::process::Stdio;
 use std::time::Duration;
 
+use planproof_output::{secrets, terminal};
 use planproof_tools::{Line, LineReader};
 use tokio::process::{ChildStderr, Command};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
-
-use crate::assembly::secrets;
-use crate::terminal;
 
 /// Bytes of a line that are searched at once; a longer line is passed on in pieces.
 const LINE_BYTES_MAX: usize = 1 << 20;

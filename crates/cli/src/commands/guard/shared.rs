@@ -5,14 +5,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use planproof_guard::{FromClient, LoggedLine, McpGuard, Then};
+use planproof_output::failure::Failure;
+use planproof_output::terminal::inline;
+use planproof_output::{tell, text_files};
 use planproof_store::{History, HistoryError, HistoryTurn};
 
 use super::log_file::Unwritten;
 use super::lost;
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::terminal::inline;
-use crate::text_files;
 
 /// A history that is open.
 pub(super) struct Shared(History);

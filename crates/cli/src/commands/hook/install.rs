@@ -5,6 +5,10 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use planproof_guard::GuardMode;
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::report_files::ReportFile;
+use planproof_output::terminal::inline;
+use planproof_output::{progress, tell, terminal};
 use planproof_report::shell_word;
 use similar::TextDiff;
 
@@ -13,10 +17,6 @@ use crate::arguments::{
 };
 use crate::coding_agents::{Folders, HookForm, Scope, settings};
 use crate::commands::rules::rules_of;
-use crate::failure::{ExitCode, Failure};
-use crate::progress::{self, tell};
-use crate::report_files::ReportFile;
-use crate::terminal::{self, inline};
 use crate::{own, wanted};
 
 /// Longest configuration that is changed, in bytes.
@@ -177,7 +177,7 @@ fn carry_out(
     let before = read(path).map_err(|error| cannot_use(error.to_string()))?;
     let after = change(before.as_deref().unwrap_or_default()).map_err(cannot_use)?;
     if before.as_deref().unwrap_or_default() == after {
-        progress::say(global, &format!("{name} is as it should be"));
+        progress::say(global.quiet, &format!("{name} is as it should be"));
         return Ok(Outcome::Same);
     }
     let is_removed = holds_nothing(&after) && was_made_here(path, &change);
@@ -213,7 +213,7 @@ fn carry_out(
             return Err(has_changed());
         }
         fs::remove_file(path).map_err(cannot_write)?;
-        progress::say(global, &format!("removed {name}, in which nothing else was"));
+        progress::say(global.quiet, &format!("removed {name}, in which nothing else was"));
         return Ok(Outcome::Written);
     }
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -229,7 +229,7 @@ fn carry_out(
     }
     file.write_silently(|out| out.write_all(after.as_bytes()))?;
     let kept = backup.map(|backup| format!("; the former one is {}", backup.display())).unwrap_or_default();
-    progress::say(global, &format!("wrote {name}{kept}"));
+    progress::say(global.quiet, &format!("wrote {name}{kept}"));
     Ok(Outcome::Written)
 }
 
@@ -301,13 +301,13 @@ fn back_up(path: &Path, text: &str) -> io::Result<PathBuf> {
 fn say_what_is_left(agent: HookAgent, scope: Scope, global: &Global) {
     match agent {
         HookAgent::ClaudeCode => progress::say(
-            global,
+            global.quiet,
             "Claude Code obeys `onFailure` from version 2.1.295 on; an older one lets a call pass where the hook \
              cannot be started.",
         ),
         HookAgent::GeminiCli => {
             progress::say(
-                global,
+                global.quiet,
                 "Gemini CLI lets a call pass where the hook takes too long or ends with status 1.",
             );
         }
@@ -318,7 +318,7 @@ fn say_what_is_left(agent: HookAgent, scope: Scope, global: &Global) {
                 Scope::User => "",
             };
             progress::say(
-                global,
+                global.quiet,
                 &format!(
                     "Codex skips a hook, without a word, until you trust it: start `codex`, enter /hooks, and trust \
                      the hooks of planproof. Do so again after each change.{project} A call passes where the hook \
@@ -327,5 +327,5 @@ fn say_what_is_left(agent: HookAgent, scope: Scope, global: &Global) {
             );
         }
     }
-    progress::say(global, "`planproof doctor --try` shows whether the hooks work.");
+    progress::say(global.quiet, "`planproof doctor --try` shows whether the hooks work.");
 }

@@ -8,11 +8,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use planproof_guard::{DecisionLog, HookAnswer, HookSession, LoggedLine};
+use planproof_output::digest::sha256;
 use planproof_spec::rules::RuleSet;
 use planproof_store::HistorySnapshot;
 
 use crate::commands::guard::{lost, shared};
-use crate::digest::sha256;
 
 /// How long the hook of one event waits for that of another of the same session.
 const LOCK_MAX: Duration = Duration::from_secs(5);

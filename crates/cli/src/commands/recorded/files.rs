@@ -5,10 +5,11 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use planproof_output::failure::Failure;
+use planproof_output::tell;
+use planproof_output::terminal::inline;
+
 use super::sub_agents;
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::terminal::inline;
 
 /// Most files that are read of one folder.
 const RECORDED_FILES_MAX: usize = 10_000;

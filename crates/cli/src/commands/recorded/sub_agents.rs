@@ -7,10 +7,10 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf, absolute};
 
+use planproof_output::failure::Failure;
 use serde::Deserialize;
 
 use super::files::files_in;
-use crate::failure::Failure;
 
 /// The folder with the logs of a session's sub-agents.
 const SUB_AGENTS: &str = "subagents";

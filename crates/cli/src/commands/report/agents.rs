@@ -3,18 +3,20 @@
 use std::io::Write as _;
 
 use comfy_table::CellAlignment;
+use planproof_output::failure::Failure;
+use planproof_output::print::print_json;
+use planproof_output::report_files::ReportFile;
+use planproof_output::table;
+use planproof_output::{layout, terminal};
 use planproof_report::compare::agents::{AgentRow, AgentTable, AgentTableBuilder, CAMPAIGNS_MAX};
 use planproof_report::html;
 use planproof_store::Store;
 
-use super::super::print_json;
 use super::super::runs::say_what_is_missing;
 use super::{page_of_several, rate};
 use crate::arguments::{Global, ReportArguments};
-use crate::failure::Failure;
 use crate::render;
 use crate::stored::{Stored, StoredTraces};
-use crate::terminal;
 
 pub(super) fn run(store: &Store, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
     // Before any campaign is read, because reading one judges all of its runs again.
@@ -34,9 +36,9 @@ pub(super) fn run(store: &Store, arguments: &ReportArguments, global: &Global) -
         table.add(&other.reported(&other.report(), &traces)).map_err(usage)?;
     }
     let table = table.build().map_err(usage)?;
-    let is_stdout_taken = page.as_ref().is_some_and(crate::report_files::ReportFile::is_stdout);
+    let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
     if let Some(page) = page {
-        page.write(global, |out| html::write_agents(&table, out))?;
+        page.write(global.quiet, |out| html::write_agents(&table, out))?;
     }
     if global.json {
         return print_json(&table);
@@ -69,7 +71,7 @@ fn text(table: &AgentTable) -> String {
     }
     head.push("Failures");
     let failures = head.len() - 1;
-    let mut shown = render::table(&head);
+    let mut shown = table::table(&head);
     for (place, column) in shown.column_iter_mut().enumerate() {
         let is_text = [0, 1, failures].contains(&place);
         column.set_cell_alignment(if is_text { CellAlignment::Left } else { CellAlignment::Right });
@@ -78,11 +80,11 @@ fn text(table: &AgentTable) -> String {
         shown.add_row(cells(row, is_monitored));
     }
     out += &format!("{shown:#}\n");
-    let mut say = |line: String| out += &(render::text(&line) + "\n");
+    let mut say = |line: String| out += &(layout::text(&line) + "\n");
     say(format!(
         "{} in common, {} of them with a score in all; the figures cover these. \"vs the first\" is in \
          percentage points; p is that of the exact McNemar test against the first, for each row by itself.",
-        render::counted(table.common, "case"),
+        layout::counted(table.common, "case"),
         table.scored
     ));
     for row in &table.agents {
@@ -90,7 +92,7 @@ fn text(table: &AgentTable) -> String {
         if let Some(apart) = &row.apart {
             say(format!(
                 "{} ({}): of the separately scored cases in all campaigns, {} of {} runs passed: {}.",
-                render::short(&row.agent, 40),
+                layout::short(&row.agent, 40),
                 row.campaign,
                 apart.passed,
                 apart.runs,
@@ -100,11 +102,11 @@ fn text(table: &AgentTable) -> String {
         if row.unscored + row.not_run + row.left_out > 0 {
             say(format!(
                 "{} ({}): {} unscored, {} not finished, {} not in all campaigns.",
-                render::short(&row.agent, 40),
+                layout::short(&row.agent, 40),
                 row.campaign,
                 row.unscored,
                 row.not_run,
-                render::counted(row.left_out, "case")
+                layout::counted(row.left_out, "case")
             ));
         }
     }
@@ -125,7 +127,7 @@ fn cells(row: &AgentRow, is_monitored: bool) -> Vec<String> {
         difference.map_or_else(dash, |difference| format!("{:+.1}", difference * 100.0 + 0.0)),
         p_value.map_or_else(dash, |p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }),
         render::tokens(row.tokens),
-        render::seconds(row.agent_seconds),
+        layout::seconds(row.agent_seconds),
     ];
     if is_monitored {
         cells.extend(match &row.monitor {

@@ -10,6 +10,12 @@ use http_body_util::{BodyExt as _, Collected, Full, Limited};
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Request, StatusCode, Uri};
 use planproof_agents::{SERVICE_HEADERS_MAX, with_variables};
+use planproof_output::failure::Failure;
+use planproof_output::layout::counted;
+use planproof_output::report_files::{ReportFile, must_differ};
+use planproof_output::runtime::runtime_in_order;
+use planproof_output::terminal::inline;
+use planproof_output::{progress, secrets};
 use planproof_report::ReportedCampaign;
 use planproof_report::otlp::{self, OtlpError, OtlpRequest};
 use planproof_tools::connections::{Connections, innermost};
@@ -17,14 +23,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
-use super::super::runtime_in_order;
 use crate::arguments::{Global, ReportArguments};
-use crate::assembly::secrets;
-use crate::failure::Failure;
-use crate::progress;
-use crate::render::counted;
-use crate::report_files::{ReportFile, must_differ};
-use crate::terminal::inline;
 
 /// How long a collector may take for one run.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
@@ -88,7 +87,7 @@ impl Destination {
     /// The file cannot be written, the collector cannot be reached or refuses a run, or a trace cannot be read.
     pub(super) fn write(self, campaign: &ReportedCampaign<'_>, global: &Global) -> Result<(), Failure> {
         match self {
-            Self::File(file) => file.write(global, |mut out| {
+            Self::File(file) => file.write(global.quiet, |mut out| {
                 otlp::write(campaign, &mut out).map(drop).map_err(|error| match error {
                     OtlpError::Write(error) => error,
                     other => io::Error::other(other),
@@ -127,7 +126,7 @@ impl Collector {
             ))
         })?;
         progress::say(
-            global,
+            global.quiet,
             &format!("sent {} to {}", counted(count, "run"), inline(&self.uri.to_string())),
         );
         Ok(())

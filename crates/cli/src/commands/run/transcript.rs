@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use planproof_output::layout::short;
+use planproof_output::terminal;
 use planproof_plan::team::{graph_of_run, sections};
 use planproof_trace::{
     Actor, Arguments, Author, CallPairing, EndReason, Event, EventKind, FinishReason, Header, Tally, Usage,
 };
-
-use crate::render::short;
-use crate::terminal;
 
 /// Most characters shown of what a model says, and of a task.
 const WORDS_SHOWN: usize = 600;

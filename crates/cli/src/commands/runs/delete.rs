@@ -4,16 +4,15 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use planproof_output::failure::Failure;
+use planproof_output::layout::counted;
+use planproof_output::print::print_json;
+use planproof_output::{secrets, tell, terminal};
 use planproof_store::{CampaignRow, Deleted, Store, StoreLimits};
 use serde_json::json;
 
 use crate::arguments::Global;
-use crate::assembly::secrets;
-use crate::commands::print_json;
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::render::counted;
-use crate::{stored, terminal};
+use crate::stored;
 
 /// Sets or removes a campaign's label.
 pub(super) fn label(path: &Path, run: &str, text: Option<&str>, global: &Global) -> Result<(), Failure> {

@@ -3,16 +3,15 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use planproof_output::failure::Failure;
+use planproof_output::layout::counted;
+use planproof_output::print::print_json;
+use planproof_output::{tell, terminal};
 use planproof_store::{LessonRow, NewLesson, Store, StoreLimits, WhichLessons};
 use serde_json::json;
 
 use crate::arguments::Global;
-use crate::commands::print_json;
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::render::counted;
 use crate::stored;
-use crate::terminal;
 
 /// Lists lessons, at most the newest `most`.
 pub(super) fn list(

@@ -5,6 +5,8 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use planproof_campaign::{Merged, MissingShard, merge};
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::terminal;
 use planproof_report::shell_word;
 use planproof_suite::grouped;
 use serde_json::json;
@@ -12,8 +14,6 @@ use serde_json::json;
 use super::print_json;
 use crate::arguments::{Global, ModelArguments};
 use crate::assembly::Outside;
-use crate::failure::{ExitCode, Failure};
-use crate::terminal;
 
 /// Most missing shards whose commands are printed.
 const MISSING_SHOWN_MAX: usize = 20;

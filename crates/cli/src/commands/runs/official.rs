@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 use std::io::Write;
 
+use planproof_output::failure::Failure;
+use planproof_output::{tell, terminal};
 use planproof_store::{CampaignRow, Store, Unit};
 use planproof_suite::PublishedPrediction;
 use planproof_trace::{EndReason, EventKind};
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::{stored, suites, terminal};
+use crate::errors::failure;
+use crate::{stored, suites};
 
 /// Writes the prediction of one run of each case, in the order of the cases, which some evaluators go by: also of a run
 /// that is not finished, as one without an answer.
@@ -40,7 +41,7 @@ pub(super) fn write(
         let id = &case.card().id;
         if unsealed.contains(&unit) {
             let what = format!("the run of case {id} is not the one that was sealed");
-            return Err(planproof_campaign::damaged(campaign, &what).into());
+            return Err(failure(planproof_campaign::damaged(campaign, &what)));
         }
         let events = run.as_ref().map_or(&[][..], |(_, trace)| &trace.events);
         let prediction = case.published_prediction(events).ok_or_else(|| {

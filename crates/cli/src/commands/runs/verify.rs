@@ -4,16 +4,16 @@ use std::io::Write as _;
 
 use planproof_campaign::name_damaged;
 use planproof_engine::DamagedRunRow;
+use planproof_output::failure::{Failure, unless_closed};
+use planproof_output::print::print_json;
+use planproof_output::terminal;
 use planproof_store::{CampaignRow, DamagedRun, Fingerprint, Matrix, RunState, Seals, Signatures, Store};
 use serde_json::json;
 
 use super::by_unit;
 use crate::arguments::Global;
-use crate::commands::print_json;
 use crate::damage;
-use crate::failure::{Failure, unless_closed};
 use crate::stored;
-use crate::terminal;
 
 /// What was found of a campaign.
 struct Found {

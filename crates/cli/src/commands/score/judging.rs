@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use planproof_model::{ChatRequest, Message, Settings};
+use planproof_output::failure::Failure;
+use planproof_output::progress;
+use planproof_output::runtime::runtime;
+use planproof_output::terminal::inline;
 use planproof_suite::questions::Question;
 use tokio::task::JoinSet;
 
 use crate::arguments::Global;
 use crate::commands::helper_model::HelperModel;
-use crate::commands::runtime;
-use crate::failure::Failure;
-use crate::progress;
-use crate::terminal::inline;
 
 /// Most questions at once.
 const AT_ONCE_MAX: usize = 8;
@@ -27,7 +27,7 @@ pub(super) fn answers(
     questions: &[Question],
     global: &Global,
 ) -> Result<BTreeMap<String, String>, Failure> {
-    let bar = progress::bar(global, questions.len() as u64, 0);
+    let bar = progress::bar(global.quiet, questions.len() as u64, 0);
     let answers = runtime()?.block_on(async {
         let stop = helper.stop();
         let (mut waiting, mut asking) = (questions.iter(), JoinSet::new());

@@ -8,6 +8,10 @@ use std::path::{Path, PathBuf};
 use planproof_agents::{AgentSpec, Reach};
 use planproof_campaign::{Cases, RequestedCampaign, StoreOptions};
 use planproof_model::prices::Prices;
+use planproof_output::failure::Failure;
+use planproof_output::random::random_bytes;
+use planproof_output::runtime::runtime;
+use planproof_output::text_files;
 use planproof_suite::grouped;
 use planproof_trace::Usage;
 
@@ -16,18 +20,15 @@ use super::super::campaign::{
     Agreement, BesideReplay, CampaignPlan, CaseSource, Extras, WantedCases, carry_out, named_agent, prepare,
     stop_on_signal,
 };
-use super::super::runtime;
 use crate::arguments::{
     Arguments, BenchArguments, CampaignArguments, Command, Global, RecordingArguments, TestArguments,
 };
 use crate::assembly::{self, providers};
-use crate::failure::Failure;
-use crate::random::random_bytes;
+use crate::errors::OrFail as _;
 use crate::stored::Stored;
 use crate::suites::OwnOptions;
 use crate::suites::orders::TestCases;
 use crate::suites::scenarios::{ScenarioCases, drawn::RuleCases};
-use crate::text_files;
 
 /// Who stands in for the model: the first for orders that are drawn, the second, which is handed the answers, for all
 /// other cases.
@@ -217,7 +218,7 @@ impl Asked {
                 carry_out(&prepared, global, &stop_on_signal(), |outcomes| run.all_at_once(outcomes)).await?;
             prepared.came_to_its_end(ended)
         })?;
-        let open = StoreOptions { path: store.0.clone(), pages_max: None }.open()?;
+        let open = StoreOptions { path: store.0.clone(), pages_max: None }.open().or_fail()?;
         let report = Stored::load(&open, "last")?.report();
         let Some(tokens) = report.tokens else {
             return Ok(Err(format!("{stand_in} counts no tokens in such runs")));

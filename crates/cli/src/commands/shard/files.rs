@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Component, Path};
 
+use planproof_output::failure::Failure;
+use planproof_output::secrets;
 use planproof_report::shell_word;
 
 use crate::arguments::{Arguments, Command, Scheduler, ShardPlanArguments};
-use crate::assembly::secrets;
-use crate::failure::Failure;
 use crate::suites::scenarios;
 
 /// Most bytes of the files of a plan: a ConfigMap takes 1 MiB, and escapes make texts longer.

@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
+use planproof_output::terminal;
 use planproof_report::shell_word;
-
-use crate::terminal;
 
 /// What is written for a scheduler.
 pub(super) struct Plan<'a> {

@@ -1,12 +1,12 @@
 //! `planproof spec step`: a walk through a specification.
 
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::print::print_json;
 use planproof_spec::{Automaton, Compat, Entered, Loaded, StateId, Walk};
 use planproof_trace::{Arguments, CallId, ToolCall};
 use serde_json::{Map, Value, json};
 
 use crate::assembly::specifications::Source;
-use crate::commands::print_json;
-use crate::failure::{ExitCode, Failure};
 
 /// A proposed state, as it was written, with the call that it completes.
 struct Proposal<'t> {

@@ -9,20 +9,22 @@ use std::ffi::OsString;
 use planproof_agents::AgentSpec;
 use planproof_campaign::{StoreOptions, is_complete, parts};
 use planproof_model::prices::Money;
+use planproof_output::failure::Failure;
+use planproof_output::runtime::runtime;
+use planproof_output::{progress, secrets};
 use planproof_store::{CampaignRow, Store};
 use tokio_util::sync::CancellationToken;
 
 use super::super::bench::{self, paid_for};
 use super::super::campaign::{Extras, carry_out, named_agent, prepare, stop_on_signal};
-use super::super::runtime;
 use super::papers::{LIMIT, Line, Papers, Request};
 use super::pdoctor;
 use crate::arguments::{Command, Global};
-use crate::assembly::{self, secrets};
-use crate::failure::Failure;
+use crate::assembly;
+use crate::config;
+use crate::errors::OrFail as _;
 use crate::stored::Stored;
 use crate::suites::orders::{TestCases, limit};
-use crate::{config, progress};
 
 /// What the names of simulated models begin with.
 const SIMULATED: &str = "sim/";
@@ -157,7 +159,7 @@ impl Making<'_> {
         }
         // The campaign opens the file itself.
         drop(store);
-        progress::say(self.global, &format!("{}: {agent}", line.id));
+        progress::say(self.global.quiet, &format!("{}: {agent}", line.id));
         let came = run(words, stop).await;
         // An interruption ends everything. Any other failure concerns this campaign, and the others are still run.
         if stop.is_cancelled() {
@@ -208,7 +210,7 @@ impl Making<'_> {
     }
 
     fn open(&self) -> Result<Store, Failure> {
-        Ok(StoreOptions::from(&self.request.arguments.store).open()?)
+        StoreOptions::from(&self.request.arguments.store).open().or_fail()
     }
 
     /// A command line with these words for this store. Without the configuration file, whose keys would change unseen

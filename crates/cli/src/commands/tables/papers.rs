@@ -1,11 +1,11 @@
 //! The tables of the papers as data: what makes each, and what of it cannot be compared.
 
+use planproof_output::digest::sha256;
+use planproof_output::failure::Failure;
 use planproof_report::shell_word;
 use serde::Deserialize;
 
 use crate::arguments::TablesArguments;
-use crate::digest::sha256;
-use crate::failure::Failure;
 
 /// The data, which come with planproof.
 const SHIPPED: &str = include_str!("../../../data/paper-tables.toml");

@@ -4,6 +4,9 @@ use comfy_table::CellAlignment;
 use planproof_campaign::Summaries;
 use planproof_engine::studies::CauseShare;
 use planproof_engine::{LimitOutcome, LimitReport, Rate, Report};
+use planproof_output::failure::Failure;
+use planproof_output::layout;
+use planproof_output::table::{TextTable, table};
 use planproof_report::CommandLines;
 use planproof_report::tables::{
     ERRORS_MAX, NotDissected, PAPER_THRESHOLD, PaperFigures, TabledCampaign, TabledCauses, TabledDissection,
@@ -12,8 +15,7 @@ use planproof_report::tables::{
 use planproof_store::{CampaignRow, Store};
 
 use super::super::runs::say_what_is_missing;
-use crate::failure::Failure;
-use crate::render::{self, Table};
+use crate::render;
 use crate::stored::{self, Stored};
 use crate::stored_options::CampaignOptions;
 use crate::suites::orders::{self, PartOfDissection};
@@ -204,7 +206,7 @@ pub(super) fn text(tables: &Tables, wanted: Option<u32>) -> String {
     if tables.errors.iter().any(|row| row.simulated) {
         let what =
             "SIMULATION: in rows with * a simulated model planned; they say nothing about any real model.";
-        out += &format!("{}\n\n", render::text(what));
+        out += &format!("{}\n\n", layout::text(what));
     }
     if is_wanted(2) {
         out += &format!("Errors (as table 2 of the paper)\n\n{}\n\n", errors(tables));
@@ -220,10 +222,10 @@ pub(super) fn text(tables: &Tables, wanted: Option<u32>) -> String {
             }
             let form = if is_time_form { " in the time form" } else { "" };
             let title = format!("Failures by class{form}, in per cent ({})", counted(threshold, number));
-            out += &format!("{}\n\n{:#}\n", render::text(&title), classes(tables, is_time_form, threshold));
+            out += &format!("{}\n\n{:#}\n", layout::text(&title), classes(tables, is_time_form, threshold));
             let what =
                 "Within: the capability limit within which failures count; - where all of the campaign do.";
-            out += &format!("{}\n\n", render::text(what));
+            out += &format!("{}\n\n", layout::text(what));
         }
     }
     for (is_time_form, number) in [(false, 4), (true, 7)].into_iter().filter(|(_, number)| is_wanted(*number))
@@ -235,8 +237,8 @@ pub(super) fn text(tables: &Tables, wanted: Option<u32>) -> String {
             let form = if is_time_form { " in the time form" } else { "" };
             let counted = counted(threshold, number);
             let title = format!("Failures by root cause{form}, in per cent [95 %] ({counted})");
-            out += &format!("{}\n\n{:#}\n", render::text(&title), causes(tables, is_time_form, threshold));
-            out += &render::text(&format!(
+            out += &format!("{}\n\n{:#}\n", layout::text(&title), causes(tables, is_time_form, threshold));
+            out += &layout::text(&format!(
                 "Failed: cases within the capability limit, where a column Within says one; else of the whole campaign.\n\
                  Used: of the dissected ones of these at most {ERRORS_MAX}, drawn. Shares are of the used ones with a \
                  cause;\nno cause: undecided or not finished.\n\n"
@@ -251,7 +253,7 @@ pub(super) fn text(tables: &Tables, wanted: Option<u32>) -> String {
     if !tables.not_dissected.is_empty() && [4, 5, 7].into_iter().any(is_wanted) {
         out += "Without root causes (tables 4, 5 and 7), for want of a dissection:\n";
         for NotDissected { campaign, agent, todo } in &tables.not_dissected {
-            out += &format!("  {campaign} ({}): {todo}\n", render::short(agent, AGENT_CHARACTERS_MAX));
+            out += &format!("  {campaign} ({}): {todo}\n", layout::short(agent, AGENT_CHARACTERS_MAX));
         }
         out += "\n";
     }
@@ -261,11 +263,11 @@ pub(super) fn text(tables: &Tables, wanted: Option<u32>) -> String {
 /// Which failures a table counts, and whether it can be put beside the paper's table of that number, which counts those
 /// within the limit at its own threshold.
 fn counted(threshold: Option<f64>, number: u32) -> String {
-    let paper = render::percent(PAPER_THRESHOLD);
+    let paper = layout::percent(PAPER_THRESHOLD);
     match threshold {
         Some(PAPER_THRESHOLD) => format!("as table {number}, within the limit at {paper} %"),
         Some(other) => {
-            let other = render::percent(other);
+            let other = layout::percent(other);
             format!(
                 "within the limit at {other} %; not comparable with table {number}, which has the limit at {paper} %"
             )
@@ -277,11 +279,11 @@ fn counted(threshold: Option<f64>, number: u32) -> String {
 }
 
 fn named(agent: &str, simulated: bool) -> String {
-    format!("{}{}", render::short(agent, AGENT_CHARACTERS_MAX), if simulated { " *" } else { "" })
+    format!("{}{}", layout::short(agent, AGENT_CHARACTERS_MAX), if simulated { " *" } else { "" })
 }
 
-fn errors(tables: &Tables) -> Table {
-    let mut table = render::table(&[
+fn errors(tables: &Tables) -> TextTable {
+    let mut table = table(&[
         "Agent",
         "Run",
         "Form",
@@ -303,16 +305,16 @@ fn errors(tables: &Tables) -> Table {
             row.generated.to_string(),
             format!("{} {rate}", row.errors),
             row.solver_calls.to_string(),
-            render::seconds(row.solver_seconds),
-            render::seconds(row.synthesis_seconds),
-            render::seconds(row.agent_seconds),
+            layout::seconds(row.solver_seconds),
+            layout::seconds(row.synthesis_seconds),
+            layout::seconds(row.agent_seconds),
         ]);
     }
     table
 }
 
 /// Columns whose first `columns` hold names.
-fn align_left(table: &mut Table, columns: usize) {
+fn align_left(table: &mut TextTable, columns: usize) {
     for column in table.column_iter_mut().take(columns) {
         column.set_cell_alignment(CellAlignment::Left);
     }
@@ -323,10 +325,10 @@ fn class_head<'a>(first: &[&'a str], is_time_form: bool) -> Vec<&'a str> {
     first.iter().copied().chain(CLASSES).chain(parameter_error).collect()
 }
 
-fn classes(tables: &Tables, is_time_form: bool, threshold: Option<f64>) -> Table {
+fn classes(tables: &Tables, is_time_form: bool, threshold: Option<f64>) -> TextTable {
     let mut head = class_head(&["Agent", "Run", "Within", "Failures"], is_time_form);
     head.push("Other");
-    let mut table = render::table(&head);
+    let mut table = table(&head);
     align_left(&mut table, 2);
     for row in tables.classes_of(is_time_form, threshold) {
         let mut cells = vec![
@@ -345,10 +347,10 @@ fn classes(tables: &Tables, is_time_form: bool, threshold: Option<f64>) -> Table
     table
 }
 
-fn causes(tables: &Tables, is_time_form: bool, threshold: Option<f64>) -> Table {
+fn causes(tables: &Tables, is_time_form: bool, threshold: Option<f64>) -> TextTable {
     let first = ["Agent", "Run", "Within", "Failed", "Dissected", "Used", "No cause"];
     let head: Vec<&str> = first.into_iter().chain(CAUSES).collect();
-    let mut table = render::table(&head);
+    let mut table = table(&head);
     align_left(&mut table, 2);
     for row in tables.causes_of(is_time_form, threshold) {
         let mut cells = vec![
@@ -379,11 +381,11 @@ fn topics(column: &TopicColumn) -> String {
         counted(column.threshold, 5),
         named(&column.model, column.simulated)
     );
-    let head = render::text(&head);
+    let head = layout::text(&head);
     if column.topics.is_empty() {
         return format!("{head}None: nothing failed.\n\n");
     }
-    let mut table = render::table(&["Topic", "Count", "Failed cases", "Cases"]);
+    let mut table = table(&["Topic", "Count", "Failed cases", "Cases"]);
     for TopicCount { topic, caused, errors, cases } in &column.topics {
         table.add_row([topic.clone(), caused.to_string(), errors.to_string(), cases.to_string()]);
     }
@@ -392,12 +394,12 @@ fn topics(column: &TopicColumn) -> String {
          were run.",
         column.used, column.never_a_cause
     );
-    format!("{head}{table:#}\n{}\n\n", render::text(&count))
+    format!("{head}{table:#}\n{}\n\n", layout::text(&count))
 }
 
 /// What the paper reports, all of it or the table of that number: other models, other cases, other prompts.
 fn published(published: &PaperFigures, wanted: Option<u32>) -> String {
-    let mut errors = render::table(&[
+    let mut errors = table(&[
         "Model",
         "Agent",
         "Generated",
@@ -422,12 +424,12 @@ fn published(published: &PaperFigures, wanted: Option<u32>) -> String {
         ]);
     }
     let shares = |shares: &[f64]| shares.iter().map(|share| format!("{share:.2}")).collect::<Vec<_>>();
-    let mut basic = render::table(&class_head(&["Model", "Agent"], false));
+    let mut basic = table(&class_head(&["Model", "Agent"], false));
     align_left(&mut basic, 2);
     for (model, agent, row) in &published.classes {
         basic.add_row([vec![(*model).to_owned(), (*agent).to_owned()], shares(row)].concat());
     }
-    let mut time = render::table(&class_head(&["Model", "Agent"], true));
+    let mut time = table(&class_head(&["Model", "Agent"], true));
     align_left(&mut time, 2);
     for (model, agent, row) in &published.time_classes {
         // The time form has a fifth class, the parameter errors.
@@ -436,7 +438,7 @@ fn published(published: &PaperFigures, wanted: Option<u32>) -> String {
     }
     let causes = |rows: &[(&str, &str, [f64; 5])]| {
         let head: Vec<&str> = ["Model", "Agent"].into_iter().chain(CAUSES).collect();
-        let mut table = render::table(&head);
+        let mut table = table(&head);
         align_left(&mut table, 2);
         for (model, agent, row) in rows {
             let row = row.iter().map(|share| format!("{share:.1}"));
@@ -444,7 +446,7 @@ fn published(published: &PaperFigures, wanted: Option<u32>) -> String {
         }
         table
     };
-    let mut topics = render::table(&["Model", "Topic", "Count"]);
+    let mut topics = table(&["Model", "Topic", "Count"]);
     align_left(&mut topics, 2);
     for column in &published.topics {
         for (topic, count) in column.topics {
@@ -465,7 +467,7 @@ fn published(published: &PaperFigures, wanted: Option<u32>) -> String {
         "PUBLISHED FIGURES ({}): other models, cases and prompts than above; not measured by planproof.",
         published.source
     );
-    let within = format!("within the limit at {} %", render::percent(published.threshold));
+    let within = format!("within the limit at {} %", layout::percent(published.threshold));
     let parts = [
         (2, format!("Table 2\n\n{errors}")),
         (3, format!("Table 3, {within}\n\n{basic}")),
@@ -480,7 +482,7 @@ fn published(published: &PaperFigures, wanted: Option<u32>) -> String {
         (6, format!("Table 6, {within}\n\n{time}")),
         (7, format!("Table 7, {within}\n\n{}", causes(&published.time_causes))),
     ];
-    let mut out = render::text(&head);
+    let mut out = layout::text(&head);
     for (_, part) in parts.iter().filter(|(number, _)| wanted.is_none_or(|wanted| wanted == *number)) {
         out += &format!("\n\n{part}");
     }

@@ -8,14 +8,14 @@ use planproof_mnms::generate::{
     Draft, INPUT_CHARACTERS_MAX, INPUTS_MAX, Inputs, Listed, MANIFEST, Ratings, Scale, read_drafts,
     read_sheet,
 };
+use planproof_output::failure::Failure;
+use planproof_output::print::print_json;
+use planproof_output::report_files::ReportFile;
+use planproof_output::terminal::inline;
+use planproof_output::{progress, terminal, text_files};
 use serde_json::Value;
 
 use crate::arguments::{Global, MnmsOutArguments};
-use crate::commands::print_json;
-use crate::failure::Failure;
-use crate::report_files::ReportFile;
-use crate::terminal::{self, inline};
-use crate::{progress, text_files};
 
 /// Most bytes of a text file in a folder of inputs: a character has at most four bytes.
 const TEXT_BYTES_MAX: u64 = 4 * INPUT_CHARACTERS_MAX as u64 + 16;
@@ -124,7 +124,7 @@ impl Out {
                     Form::Lines => terminal::json().write_all(text.as_bytes())?,
                     Form::Sheet => terminal::document().write_all(text.as_bytes())?,
                 }
-                progress::say(global, words);
+                progress::say(global.quiet, words);
             }
             Some((path, file)) => {
                 let file = if form == Form::Lines { file.of_json() } else { file };
@@ -132,7 +132,7 @@ impl Out {
                 if global.json {
                     return print_json(summary);
                 }
-                progress::say(global, &format!("wrote {}: {words}", path.display()));
+                progress::say(global.quiet, &format!("wrote {}: {words}", path.display()));
             }
         }
         Ok(())

@@ -4,6 +4,10 @@ use planproof_mnms::catalogue;
 use planproof_mnms::generate::{
     Draft, Inputs, Tasks, TasksWanted, ask_for_queries, ask_to_rewrite, drafts_by_rule, draw_tasks,
 };
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::runtime::runtime;
+use planproof_output::terminal::inline;
+use planproof_output::{progress, terminal};
 use serde_json::{Value, json};
 use std::io::Write as _;
 
@@ -12,10 +16,6 @@ use super::files::{self, Form, Out};
 use super::graph_by;
 use crate::arguments::{GenerateMnmsArguments, Global};
 use crate::commands::helper_model::HelperModel;
-use crate::commands::runtime;
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress;
-use crate::terminal::{self, inline};
 
 /// Most faults of answers that are shown.
 const FAULTS_SHOWN_MAX: usize = 10;
@@ -63,7 +63,7 @@ fn by_model(
     global: &Global,
 ) -> Result<ExitCode, Failure> {
     let helper = HelperModel::find(name, &arguments.asking)?;
-    let bar = progress::bar(global, tasks.tasks.len() as u64, 0);
+    let bar = progress::bar(global.quiet, tasks.tasks.len() as u64, 0);
     let written = runtime()?.block_on(async {
         let stop = helper.stop();
         write_queries(&helper.model, tasks, arguments.queries, global.seed, &stop, || bar.inc(1)).await
@@ -81,10 +81,13 @@ fn by_model(
     }
     if short > 0 {
         let of = tasks.tasks.len();
-        progress::say(global, &format!("note: {short} of {of} tasks have fewer queries than asked for"));
+        progress::say(
+            global.quiet,
+            &format!("note: {short} of {of} tasks have fewer queries than asked for"),
+        );
     }
     if not_rewritten > 0 {
-        progress::say(global, &format!("note: {not_rewritten} plans keep the texts of the rule"));
+        progress::say(global.quiet, &format!("note: {not_rewritten} plans keep the texts of the rule"));
     }
     let more = json!({
         "model": name,
@@ -159,7 +162,7 @@ fn note_ignored(ignored: &[String], global: &Global) {
         let more = if ignored.len() > named.len() { ", ..." } else { "" };
         let (count, named) = (ignored.len(), named.join(", "));
         progress::say(
-            global,
+            global.quiet,
             &inline(&format!("note: {count} files are no picture, recording or short text: {named}{more}")),
         );
     }
@@ -168,12 +171,15 @@ fn note_ignored(ignored: &[String], global: &Global) {
 fn note_short(tasks: &Tasks, arguments: &GenerateMnmsArguments, global: &Global) {
     let drawn = tasks.sequences.drawn.len();
     if drawn < arguments.sequences {
-        progress::say(global, &format!("note: there are only {drawn} sequences of tools that inputs fit"));
+        progress::say(
+            global.quiet,
+            &format!("note: there are only {drawn} sequences of tools that inputs fit"),
+        );
     }
     if tasks.short > 0 {
         let (short, each) = (tasks.short, arguments.inputs_each);
         progress::say(
-            global,
+            global.quiet,
             &format!("note: for {short} of {drawn} sequences there are fewer than {each} inputs"),
         );
     }
@@ -182,9 +188,9 @@ fn note_short(tasks: &Tasks, arguments: &GenerateMnmsArguments, global: &Global)
 /// Says some of what was wrong with answers.
 pub(super) fn note_faults(faults: &[String], global: &Global) {
     for fault in faults.iter().take(FAULTS_SHOWN_MAX) {
-        progress::say(global, &inline(&format!("note: an answer could not be used: {fault}")));
+        progress::say(global.quiet, &inline(&format!("note: an answer could not be used: {fault}")));
     }
     if let Some(more) = faults.len().checked_sub(FAULTS_SHOWN_MAX).filter(|more| *more > 0) {
-        progress::say(global, &format!("note: {more} more faults; --json with --out lists them"));
+        progress::say(global.quiet, &format!("note: {more} more faults; --json with --out lists them"));
     }
 }

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use planproof_mnms::catalogue;
 use planproof_mnms::generate::{Draft, FilterRules, Filtered, Ratings, Scale, rated_alternatives};
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::progress;
+use planproof_output::terminal::inline;
 use planproof_suite::CaseError;
 use planproof_trace::Draw;
 use serde_json::json;
@@ -13,9 +16,6 @@ use serde_json::json;
 use super::files::{self, Form, Out};
 use super::graph_by;
 use crate::arguments::{AlternativesArguments, DataForm, FilterArguments, Global, MnmsOutArguments};
-use crate::failure::{ExitCode, Failure};
-use crate::progress;
-use crate::terminal::inline;
 
 pub(super) fn filter(arguments: &FilterArguments, global: &Global) -> Result<ExitCode, Failure> {
     let out = Out::open(&arguments.out)?;
@@ -167,7 +167,7 @@ pub(super) fn alternatives(arguments: &AlternativesArguments, global: &Global) -
     if cut > 0 {
         let most = planproof_mnms::generate::COMBINATIONS_MAX;
         progress::say(
-            global,
+            global.quiet,
             &format!("note: of {cut} plans only the first {most} combinations were looked at"),
         );
     }

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use planproof_mnms::generate::{
     PairAgreement, RaterAgreement, Scale, Undefined, accuracies, agreement, correlations,
 };
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::print::print_json;
+use planproof_output::terminal::inline;
+use planproof_output::{terminal, text_files};
 use serde_json::{Value, json};
 
 use super::files;
 use crate::arguments::Global;
-use crate::commands::print_json;
-use crate::failure::{ExitCode, Failure};
-use crate::terminal::{self, inline};
-use crate::text_files;
 
 pub(super) fn agree(sheets: &[PathBuf], halves: bool, global: &Global) -> Result<ExitCode, Failure> {
     let ratings = files::ratings(sheets, if halves { Scale::Halves } else { Scale::Binary })?;

@@ -8,6 +8,8 @@ use planproof_mnms::generate::{
     Draft, SheetRow, alternative_rows, draft_rows, plan_in_lines, result_id, syntactic_alternatives,
     write_sheet,
 };
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::runtime::runtime;
 use planproof_trace::Draw;
 use serde_json::{Value, json};
 
@@ -16,8 +18,6 @@ use super::files::{self, Form, Out};
 use super::generate::note_faults;
 use crate::arguments::{AskingArguments, Global, SheetArguments};
 use crate::commands::helper_model::HelperModel;
-use crate::commands::runtime;
-use crate::failure::{ExitCode, Failure};
 
 /// Most characters of a result on a sheet.
 const RESULT_CHARACTERS_MAX: usize = 2000;

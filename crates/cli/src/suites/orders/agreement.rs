@@ -6,13 +6,13 @@ use std::path::Path;
 use planproof_campaign::CasesOrigin;
 use planproof_engine::LimitPlan;
 use planproof_order::{OrderMaking, OrderSuite};
+use planproof_output::failure::Failure;
 use planproof_suite::Suite as _;
 
 use super::drawn::{as_written, draw_of, of_orders};
 use super::files::{read_cases, topic_bank};
 use crate::arguments::{CaseArguments, JudgeArguments, ShapeArguments, TestArguments, Written, switch};
 use crate::commands::campaign::{Agreement, BesideReplay, CampaignPlan, are_same, option_in_words};
-use crate::failure::Failure;
 use crate::suites::SequelOptions;
 
 /// Compares what counts as a failure.

@@ -10,10 +10,10 @@ use clap::Args;
 use planproof_order::synth::{
     Day, InfeasibleShare, JudgeOptions, MessageRange, SynthesisOptions, TimeOptions,
 };
+use planproof_output::failure::Failure;
 use planproof_trace::TimeOfDay;
 
 use crate::arguments::AskingArguments;
-use crate::failure::Failure;
 use crate::values::{file, share, whole};
 
 /// How cases are drawn.

@@ -6,6 +6,10 @@ use std::path::Path;
 
 use planproof_order::synth::{PlanningCase, SENTENCES_ARGUMENT};
 use planproof_order::{OrderSuite, case_arguments, mock_tools};
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::terminal;
+use planproof_output::terminal::inline;
+use planproof_output::text_files::read_large_text;
 use planproof_report::shell_word;
 use planproof_suite::{Case as _, Class};
 use planproof_tools::SchemaCache;
@@ -16,10 +20,7 @@ use serde_json::{Map, Value, json};
 use super::files::{pick_case, read_cases};
 use crate::arguments::{CheckArguments, Global};
 use crate::assembly;
-use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::render::{self, Marking};
-use crate::terminal::{self, inline};
-use crate::text_files::read_large_text;
 
 /// One run of a case.
 struct Plan {

@@ -16,6 +16,12 @@ use planproof_engine::{
 use planproof_order::synth::file::read_verdict;
 use planproof_order::synth::{ActionId, SynthesisCounts, SynthesisOptions, Synthesizer, TopicBank, Wordings};
 use planproof_order::{OrderSuite, SolverMeter};
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::print::print_json;
+use planproof_output::random::random_bytes;
+use planproof_output::report_files::{ReportFile, must_differ};
+use planproof_output::runtime::runtime;
+use planproof_output::{layout, secrets, terminal};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_sim::{SimKind, SimModel};
 use planproof_store::{Store, StoreLimits};
@@ -23,15 +29,10 @@ use planproof_suite::{Case, Suite as _};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{DemoArguments, Global};
-use crate::assembly::secrets;
-use crate::commands::{print_json, runtime};
-use crate::failure::{ExitCode, Failure};
-use crate::random::random_bytes;
+use crate::errors::OrFail as _;
 use crate::render::{self, Marking};
-use crate::report_files::{ReportFile, must_differ};
 use crate::stored::{Stored, StoredTraces};
 use crate::stored_options::of_simulation;
-use crate::terminal;
 
 /// Cases of the demonstration, the same for each agent.
 const CASES: u64 = 200;
@@ -46,7 +47,7 @@ const STORE: &str = "demo.db";
 
 pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode, Failure> {
     let options = SynthesisOptions { actions_min: 3, actions_max: 6, ..SynthesisOptions::default() };
-    let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())?;
+    let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped()).or_fail()?;
     let page = page(arguments.html.as_deref(), global)?;
     let mut solver = SolverMeter::default();
     let mut counts = SynthesisCounts::default();
@@ -54,7 +55,8 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
     let suite = OrderSuite::default();
     let drawn: Vec<_> = (0..CASES)
         .map(|index| synthesizer.case(global.seed, index, &mut counts, &mut solver))
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<_, _>>()
+        .or_fail()?;
     let synthesis =
         SynthesisUse { solver_calls: solver.calls, solver_time: solver.time, time: start.elapsed() };
     let cases: Arc<[Arc<dyn Case>]> =
@@ -79,7 +81,7 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
                     budgets: &Budgets::default(),
                     command_line: &global.command_line,
                 };
-                row.create_as(&store, &campaign.id, milliseconds_now(), &secrets::held())?;
+                row.create_as(&store, &campaign.id, milliseconds_now(), &secrets::held()).or_fail()?;
                 Some(store)
             }
             _ => None,
@@ -88,7 +90,7 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
         let mut outcomes = Vec::new();
         let (units, stop) = (campaign.units_but(&HashSet::new()), CancellationToken::new());
         let work = Work::new(writer, &units, &stop);
-        runtime.block_on(campaign.run(work, |progress| outcomes.extend(progress.ended())))?;
+        runtime.block_on(campaign.run(work, |progress| outcomes.extend(progress.ended()))).or_fail()?;
         // Runs end in any order, and the same seed is to give the same report.
         outcomes.sort_by_key(planproof_engine::Outcome::unit);
         let report = Report::new(ReportInput {
@@ -237,12 +239,12 @@ fn print(
         "{CASES} planning tasks were written in English; the correct orders of each are known. Six simulated models \
          did them, each in the same function-calling loop."
     );
-    let simulations = render::text("SIMULATIONS: the figures say nothing about any real model.");
-    writeln!(out, "{}\n{simulations}\n", render::paragraph(&what))?;
+    let simulations = layout::text("SIMULATIONS: the figures say nothing about any real model.");
+    writeln!(out, "{}\n{simulations}\n", layout::paragraph(&what))?;
     writeln!(out, "{}", render::comparison(reports))?;
     let smallest =
         format!("The smallest failures of tools@sim/{}, with the violated words marked:", SHOWN.as_str());
-    writeln!(out, "\n{}\n", render::text(&smallest))?;
+    writeln!(out, "\n{}\n", layout::text(&smallest))?;
     for (place, finding) in findings.iter().enumerate() {
         let (_, verdict) = read_verdict(&finding.verdict.detail).map_err(|error| {
             Failure::outside(format!("the verdict of case {}: {error}", finding.case.card().id))
@@ -271,7 +273,7 @@ fn print(
     }
     writeln!(out, "Next: test your own agent.")?;
     for (command, what) in NEXT {
-        writeln!(out, "  {command}\n{}", render::folded("      ", what, 6))?;
+        writeln!(out, "  {command}\n{}", layout::folded("      ", what, 6))?;
     }
     Ok(())
 }

@@ -10,12 +10,13 @@ use planproof_order::synth::{
     Wordings, case_id,
 };
 use planproof_order::{DrawnCases, OrderDraw, OrderMaking, OrderOptions, OrderSuite, SolverMeter};
+use planproof_output::failure::Failure;
 use planproof_suite::Case;
 use serde_json::Value;
 
 use super::files::no_synthesis;
 use crate::arguments::{CaseArguments, Written, switch};
-use crate::failure::Failure;
+use crate::errors::OrFail as _;
 
 /// Orders that are there already.
 pub(crate) fn of_orders(suite: &OrderSuite, cases: Vec<PlanningCase>) -> Cases {
@@ -29,11 +30,11 @@ pub(crate) fn of_orders(suite: &OrderSuite, cases: Vec<PlanningCase>) -> Cases {
 /// None can be drawn.
 pub(crate) fn first_cases(seed: u64, count: u64) -> Result<Vec<Arc<dyn Case>>, Failure> {
     let (options, bank) = (SynthesisOptions::default(), TopicBank::shipped());
-    let synthesizer = Synthesizer::new(options, Wordings::shipped(), bank)?;
+    let synthesizer = Synthesizer::new(options, Wordings::shipped(), bank).or_fail()?;
     let suite = OrderSuite::default();
     let mut counts = SynthesisCounts::default();
     let cases = (0..count).map(|index| -> Result<Arc<dyn Case>, Failure> {
-        Ok(suite.wrap(synthesizer.case(seed, index, &mut counts, &mut ())?))
+        Ok(suite.wrap(synthesizer.case(seed, index, &mut counts, &mut ()).or_fail()?))
     });
     cases.collect()
 }
@@ -109,7 +110,7 @@ pub(crate) fn draw_cases(
     let start = Instant::now();
     // Dealt out by their ids, which are known before: with forty shards, each case would be drawn forty times.
     let ids = (draw.first..end).map(|index| case_id(seed, index));
-    let dealt = shard.map(|shard| shard.deal(ids)).transpose()?;
+    let dealt = shard.map(|shard| shard.deal(ids)).transpose().or_fail()?;
     let indexes: Vec<u64> = match &dealt {
         Some(dealt) => dealt.places.iter().map(|place| draw.first + u64::from(*place)).collect(),
         None => (draw.first..end).collect(),
@@ -117,7 +118,8 @@ pub(crate) fn draw_cases(
     let cases = indexes
         .into_iter()
         .map(|index| synthesizer.case(seed, index, &mut counts, &mut solver))
-        .collect::<Result<Vec<PlanningCase>, _>>()?;
+        .collect::<Result<Vec<PlanningCase>, _>>()
+        .or_fail()?;
     let synthesis =
         SynthesisUse { solver_calls: solver.calls, solver_time: solver.time, time: start.elapsed() };
     let origin = origin(&OrderMaking::Drawn(draw));

@@ -6,16 +6,17 @@ use std::sync::Arc;
 use planproof_order::OrderSuite;
 use planproof_order::synth::file::read_case;
 use planproof_order::synth::{PlanningCase, SynthesisError, TopicBank};
+use planproof_output::failure::Failure;
+use planproof_output::nearest::near;
+use planproof_output::secrets;
+use planproof_output::terminal::inline;
+use planproof_output::text_files::{read_large_text, read_text};
 use planproof_suite::Case;
 use planproof_suite::runs::shortened;
 use planproof_tools::SchemaCache;
-use serde::de::IgnoredAny;
 
-use crate::assembly::secrets;
-use crate::failure::Failure;
-use crate::nearest::near;
-use crate::terminal::inline;
-use crate::text_files::{read_large_text, read_text};
+use crate::errors::{CommandFailure, failure};
+use serde::de::IgnoredAny;
 
 /// What synthesis calls its options, and what they are on the command line.
 const SYNTHESIS_OPTIONS: [(&str, &str); 8] = [
@@ -145,19 +146,19 @@ pub(super) fn no_topic(job: &str, bank: &TopicBank) -> Failure {
 pub(super) fn no_synthesis(error: SynthesisError, bank: &TopicBank) -> Failure {
     match error {
         SynthesisError::UnknownTopic { job } => no_topic(&job, bank),
-        other => other.into(),
+        other => failure(other),
     }
 }
 
-impl From<SynthesisError> for Failure {
+impl From<SynthesisError> for CommandFailure {
     fn from(error: SynthesisError) -> Self {
-        match &error {
+        Self(match &error {
             SynthesisError::Option { option, value, range } => {
                 let named = |name: &&(&str, &str)| name.0 == *option;
                 let option = SYNTHESIS_OPTIONS.iter().find(named).map_or(*option, |(_, option)| option);
                 Failure::usage(format!("{option} is {value}; it must be {range}"))
             }
             _ => Failure::usage(error.to_string()),
-        }
+        })
     }
 }

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 
 use planproof_order::learning::{self, Language, LeftOut};
 use planproof_order::typed;
+use planproof_output::failure::Failure;
+use planproof_output::{secrets, tell};
 use planproof_store::{CampaignRow, DamagedRun, RunRow, Store, Unit};
 
 use super::case;
 use crate::arguments::ExportFormat;
-use crate::assembly::{self, CallLanguage, secrets};
-use crate::failure::Failure;
-use crate::progress::tell;
+use crate::assembly;
+use crate::assembly::CallLanguage;
 use crate::stored;
 
 /// Writes a line of learning data for each failed run that has one, except for `unsealed` ones. Returns the damaged

@@ -9,13 +9,13 @@ use std::time::Duration;
 use planproof_campaign::{Cases, RequestedCampaign};
 use planproof_order::synth::{JudgeOptions, PlanningCase, TopicBank, file::read_case};
 use planproof_order::{DrawnCases, OrderOptions, OrderSuite};
+use planproof_output::failure::Failure;
 use planproof_store::{CampaignRow, DamagedRun, Signatures, Store};
 use planproof_suite::EffortLimits;
 
 use super::drawn::of_orders;
 use crate::arguments::{CampaignArguments, Global};
 use crate::damage;
-use crate::failure::Failure;
 use crate::stored::{self, must_exist};
 
 /// What is taken from the earlier campaign.

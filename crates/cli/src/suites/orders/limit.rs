@@ -5,6 +5,12 @@ use std::io::Write as _;
 
 use planproof_engine::{LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunSummary, Unit};
 use planproof_order::synth::ACTIONS_MAX;
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::print::print_json;
+use planproof_output::report_files::ReportFile;
+use planproof_output::runtime::runtime;
+use planproof_output::table::{self, TextTable};
+use planproof_output::{layout, tell, terminal};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{ReportedCampaign, deciding_interval, limit_is_decided, limit_lines};
 use tokio_util::sync::CancellationToken;
@@ -16,13 +22,8 @@ use crate::commands::campaign::{
     stop_on_signal,
 };
 use crate::commands::view::Beside;
-use crate::commands::{print_json, runtime};
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress::tell;
 use crate::render::{self, Findings};
-use crate::report_files::ReportFile;
 use crate::stream::Stream;
-use crate::terminal;
 
 /// Width of the plot of success, in characters: one for every two points.
 const PLOT_WIDTH: usize = 51;
@@ -31,7 +32,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     let plan = plan(arguments)?;
     let mut taken = arguments.campaign.taken_files();
     taken.extend(arguments.shape.topics.as_deref().map(|path| ("--topics", path)));
-    let page = ReportFile::page(arguments.html.as_deref(), &taken, global)?;
+    let page = ReportFile::page(arguments.html.as_deref(), &taken, global.json)?;
     let stream = Stream::open(arguments.campaign.stream.as_deref(), &taken)?;
     let mut prepared = prepare(
         &arguments.campaign,
@@ -57,7 +58,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     // Written even if the search was halted, because it shows what is finished.
     if let Some(page) = page {
         let write = |reported: &ReportedCampaign<'_>| {
-            page.write(global, |out| html::write_limit(&report, reported, &HtmlLimits::default(), out))
+            page.write(global.quiet, |out| html::write_limit(&report, reported, &HtmlLimits::default(), out))
         };
         unless_closed(prepared.reported(&outcomes, &report.campaign, None, write))?;
     }
@@ -173,13 +174,13 @@ fn exit_code(report: &LimitReport, at_least: Option<u32>) -> ExitCode {
 pub(crate) fn text(report: &LimitReport, findings: &str, notes: &[String]) -> String {
     let LimitReport { plan, campaign, .. } = report;
     let mut out = if campaign.replay { format!("{REPLAY}\n") } else { String::new() };
-    let what = format!("{}, {}", terminal::inline(&campaign.agent), render::counted(campaign.runs, "run"));
-    out += &format!("{}\n", render::text(&what));
+    let what = format!("{}, {}", terminal::inline(&campaign.agent), layout::counted(campaign.runs, "run"));
+    out += &format!("{}\n", layout::text(&what));
     if campaign.simulated {
         out += &format!("{}\n", render::simulation());
     }
     out += &format!("\n{}\n{findings}{:#}\n", conclusion(report), table(report));
-    let threshold = render::percent(plan.threshold);
+    let threshold = layout::percent(plan.threshold);
     let intervals = match plan.early_stop {
         true => format!(
             "Success in per cent, with 95 % intervals that hold at every look: a number of actions is decided as soon as its \
@@ -188,7 +189,7 @@ pub(crate) fn text(report: &LimitReport, findings: &str, notes: &[String]) -> St
         false => "Success in per cent, with Wilson's 95 % intervals.".to_owned(),
     };
     let baselines = "Chance: a random order. In order: the order of mention.";
-    out += &format!("{}\n", render::paragraph(&format!("{intervals} {baselines}")));
+    out += &format!("{}\n", layout::paragraph(&format!("{intervals} {baselines}")));
     out += &format!("\n{}", plot(report));
     for note in cost(campaign).iter().chain(notes) {
         out += &format!("{note}\n");
@@ -196,21 +197,21 @@ pub(crate) fn text(report: &LimitReport, findings: &str, notes: &[String]) -> St
     out
 }
 
-fn table(report: &LimitReport) -> render::Table {
-    let against = format!("vs {} %", render::percent(report.plan.threshold));
-    let mut table = render::table(&["Actions", "Passed", "% [95 %]", &against, "Chance", "In order"]);
+fn table(report: &LimitReport) -> TextTable {
+    let against = format!("vs {} %", layout::percent(report.plan.threshold));
+    let mut table = table::table(&["Actions", "Passed", "% [95 %]", &against, "Chance", "In order"]);
     let dash = || "-".to_owned();
     for level in &report.levels {
-        let interval = |low: f64, high: f64| format!("[{}, {}]", render::percent(low), render::percent(high));
+        let interval = |low: f64, high: f64| format!("[{}, {}]", layout::percent(low), layout::percent(high));
         let side = level.side.as_str().replace('_', " ");
         let (low, high) = deciding_interval(report, level);
         table.add_row([
             level.actions.to_string(),
             format!("{} of {}", level.passed, level.runs),
-            level.rate.map_or_else(dash, |rate| format!("{} {}", render::percent(rate), interval(low, high))),
+            level.rate.map_or_else(dash, |rate| format!("{} {}", layout::percent(rate), interval(low, high))),
             side,
-            level.chance.map_or_else(dash, render::percent),
-            level.in_order.map_or_else(dash, render::percent),
+            level.chance.map_or_else(dash, layout::percent),
+            level.in_order.map_or_else(dash, layout::percent),
         ]);
     }
     table
@@ -240,9 +241,9 @@ fn plot(report: &LimitReport) -> String {
 fn conclusion(report: &LimitReport) -> String {
     let lines = limit_lines(report).into_iter();
     let mut out: String =
-        lines.map(|(name, text)| render::labelled_line(&format!("{name}:"), &text)).collect();
+        lines.map(|(name, text)| layout::labelled_line(&format!("{name}:"), &text)).collect();
     if let Some(next) = next_search(report) {
-        out += &render::labelled_line("Next:", &next);
+        out += &layout::labelled_line("Next:", &next);
     }
     out
 }

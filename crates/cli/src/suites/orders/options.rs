@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use planproof_order::{OrderOptions, OrderSuite};
+use planproof_output::failure::Failure;
 use planproof_suite::Suite;
-
-use crate::failure::Failure;
 
 /// The options of a command line that judges in this way, without defaults.
 pub(crate) fn judging_in_words(options: &OrderOptions) -> Vec<&'static str> {

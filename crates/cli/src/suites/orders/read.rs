@@ -5,12 +5,12 @@ use std::io::{BufWriter, Write as _};
 use miette::{LabeledSpan, MietteDiagnostic};
 use planproof_order::synth::Bound;
 use planproof_order::synth::read::{Directions, ReadError, Reading, read, verify};
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::terminal;
 use serde_json::json;
 
 use super::files::read_cases;
 use crate::arguments::{Global, ReadArguments};
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::terminal;
 
 pub(crate) fn run(arguments: &ReadArguments, global: &Global) -> Result<ExitCode, Failure> {
     match (&arguments.file, &arguments.text) {

@@ -8,6 +8,7 @@ use planproof_campaign::{CASES_MAX, Cases, CasesOrigin, RequestedCampaign};
 use planproof_engine::LimitPlan;
 use planproof_order::synth::TopicBank;
 use planproof_order::{OrderDraw, OrderOptions, OrderSuite};
+use planproof_output::failure::Failure;
 
 use super::agreement;
 use super::drawn::{draw_cases, draw_levels, draw_of, of_orders};
@@ -15,7 +16,6 @@ use super::files::{read_cases, topic_bank};
 use super::like::Like;
 use crate::arguments::{CaseArguments, Global, LimitArguments, ShapeArguments, TestArguments};
 use crate::commands::campaign::{Agreement, BesideReplay, CampaignPlan, CaseSource, WantedCases};
-use crate::failure::Failure;
 use crate::suites::OwnOptions;
 use crate::values::{AUTO_CASES_MAX, CaseCount};
 

@@ -7,16 +7,16 @@ use planproof_order::synth::file::write_case;
 use planproof_order::synth::{
     Meaning, PlanningCase, SynthesisCounts, Synthesizer, Wordings, count_expansions,
 };
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::runtime::runtime;
+use planproof_output::terminal::inline;
+use planproof_output::{progress, secrets, tell, terminal};
 use tokio::task::JoinSet;
 
 use super::files::{no_synthesis, refuse_keys, topic_bank};
 use crate::arguments::{Global, SynthArguments};
-use crate::assembly::secrets;
 use crate::commands::helper_model::HelperModel;
-use crate::commands::runtime;
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress::{self, tell};
-use crate::terminal::{self, inline};
+use crate::errors::OrFail as _;
 
 /// Most cases that are rewritten at once.
 const REWRITTEN_AT_ONCE_MAX: usize = 8;
@@ -32,11 +32,15 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
     let places = arguments.cases.places(arguments.count)?;
     if let Some(writer) = &arguments.rewrite {
         let cases = places.map(|index| synthesizer.case(global.seed, index, &mut counts, &mut ()));
-        rewrite(cases.collect::<Result<_, _>>()?, writer, arguments, global)?;
+        rewrite(cases.collect::<Result<_, _>>().or_fail()?, writer, arguments, global)?;
     } else {
         let mut out = BufWriter::new(terminal::results(!arguments.text));
         for index in places {
-            write(&mut out, &synthesizer.case(global.seed, index, &mut counts, &mut ())?, arguments)?;
+            write(
+                &mut out,
+                &synthesizer.case(global.seed, index, &mut counts, &mut ()).or_fail()?,
+                arguments,
+            )?;
         }
         // By hand, because dropping the buffer would swallow an error.
         out.flush()?;
@@ -138,7 +142,7 @@ fn rewrite(
         seed: global.seed,
     };
     let all = cases.len();
-    let bar = progress::bar(global, all as u64, 0);
+    let bar = progress::bar(global.quiet, all as u64, 0);
     let (mut finished, mut failed, mut is_stopped) = (Vec::new(), None, false);
     runtime()?.block_on(async {
         let stop = helper.stop();
@@ -205,10 +209,10 @@ fn rewrite(
         other + unread
     );
     for why in reasons.iter().take(REASONS_MAX) {
-        progress::say(global, &inline(&format!("note: unread: {why}")));
+        progress::say(global.quiet, &inline(&format!("note: unread: {why}")));
     }
     if judge.is_none() && *unread > 0 {
-        progress::say(global, "note: with --judge MODEL another model reads what the reader cannot");
+        progress::say(global.quiet, "note: with --judge MODEL another model reads what the reader cannot");
     }
     let why = match (failed, is_stopped) {
         (Some(error), _) => error,

@@ -7,15 +7,14 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use planproof_order::synth::{Topic, TopicBank};
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::print::print_json;
+use planproof_output::report_files::ReportFile;
+use planproof_output::{progress, terminal};
 use serde_json::Value;
 
 use super::files::{no_topic, topic_bank};
 use crate::arguments::{Global, OutArguments, TopicsArguments, TopicsCommand};
-use crate::commands::print_json;
-use crate::failure::{ExitCode, Failure};
-use crate::progress;
-use crate::report_files::ReportFile;
-use crate::terminal;
 
 /// Most notes of a kind.
 const NOTES_MAX: usize = 10;
@@ -92,7 +91,7 @@ impl Out {
             format!("{count} {}", if count == 1 { one } else { many })
         };
         progress::say(
-            global,
+            global.quiet,
             &format!(
                 "wrote {0}: {1} with {2}; `planproof test AGENT --topics {0}` draws from it",
                 path.display(),
@@ -109,13 +108,13 @@ fn note_in_order(pairs: &[(Option<&str>, &String, &String)], global: &Global) {
     for (job, one, other) in pairs.iter().take(NOTES_MAX) {
         let of = job.map(|job| format!(" ({job})")).unwrap_or_default();
         progress::say(
-            global,
+            global.quiet,
             &format!(
                 "note: \"{one}\" seems to come before \"{other}\" by its nature{of}, and a query may say otherwise"
             ),
         );
     }
     if let Some(more) = pairs.len().checked_sub(NOTES_MAX).filter(|more| *more > 0) {
-        progress::say(global, &format!("note: so do {more} more pairs"));
+        progress::say(global.quiet, &format!("note: so do {more} more pairs"));
     }
 }

@@ -5,6 +5,10 @@ mod draft;
 use std::io::{self, Write};
 use std::path::Path;
 
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::layout::{counted, folded};
+use planproof_output::terminal::inline;
+use planproof_output::{tell, terminal, text_files};
 use planproof_scenario::{CaseBlameReason, CaseDemand, CaseReview, JSON_SCHEMA};
 use planproof_spec::rules::search::SampleCall;
 use planproof_suite::{CaseError, Data};
@@ -12,12 +16,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Global, ScenarioArguments, ScenarioCommand};
 use crate::commands::rules::{call_in_words, calls_as_json};
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress::tell;
-use crate::render::{counted, folded};
 use crate::suites::scenarios;
-use crate::terminal::{self, inline};
-use crate::text_files;
 
 pub(crate) fn run(arguments: &ScenarioArguments, global: &Global) -> Result<ExitCode, Failure> {
     match &arguments.command {

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planproof_campaign::Cases;
+use planproof_output::failure::Failure;
+use planproof_output::layout::counted;
+use planproof_output::{tell, text_files};
 use planproof_scenario::{Drawing, RulesShown, Scenario, Scenarios, listed_tools};
 use planproof_spec::rules::RuleSet;
 use planproof_suite::{Case, CaseError, Suite};
@@ -17,10 +20,6 @@ use crate::arguments::{AllCasesArguments, Global, RuleCasesArguments};
 use crate::commands::campaign::{CampaignPlan, CaseSource, WantedCases};
 use crate::commands::rules::{rules_of, unknown};
 use crate::commands::spec::known_tools;
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::render::counted;
-use crate::text_files;
 use crate::values::CaseCount;
 
 /// The tools of these sources: those of `planproof run --tools`, or JSON files with lists of tools.

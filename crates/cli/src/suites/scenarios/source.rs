@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_campaign::Cases;
+use planproof_output::failure::Failure;
 use planproof_scenario::Scenarios;
 use planproof_suite::Suite;
 
@@ -11,7 +12,6 @@ use super::{cases_of, suite};
 use crate::arguments::AllCasesArguments;
 use crate::commands::bench::fit;
 use crate::commands::campaign::{CampaignPlan, CaseSource, WantedCases};
-use crate::failure::Failure;
 
 /// What makes the cases of a file of scenarios for `planproof test`.
 #[derive(Debug)]

@@ -5,6 +5,10 @@ use std::path::Path;
 
 use planproof_order::synth::{TopicBank, TopicFlow, job_fault};
 use planproof_order::topics::{Dropped, NamedTools, OwnTools, name_tools, prove_topics, suggested_flows};
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::runtime::runtime;
+use planproof_output::terminal::inline;
+use planproof_output::{progress, signals, text_files};
 use planproof_tools::{ClientLimits, CombinedTools, Toolbox as _};
 use planproof_trace::Tool;
 use serde_json::json;
@@ -12,11 +16,8 @@ use serde_json::json;
 use super::{NOTES_MAX, Out, note_in_order};
 use crate::arguments::{FromMcpArguments, Global};
 use crate::commands::helper_model::HelperModel;
+use crate::commands::tool_sources;
 use crate::commands::tool_sources::Source;
-use crate::commands::{runtime, tool_sources};
-use crate::failure::{ExitCode, Failure};
-use crate::terminal::inline;
-use crate::{progress, signals, text_files};
 
 /// Most names in a note.
 const NAMES_MAX: usize = 40;
@@ -60,10 +61,13 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
     }
     let suggested: Vec<String> = suggested_flows(&named.topic, &outputs).iter().map(flow_text).collect();
     for flow in suggested.iter().take(NOTES_MAX) {
-        progress::say(global, &inline(&format!("suggested flow: --flow {flow}")));
+        progress::say(global.quiet, &inline(&format!("suggested flow: --flow {flow}")));
     }
     if let Some(more) = suggested.len().checked_sub(NOTES_MAX).filter(|more| *more > 0) {
-        progress::say(global, &format!("note: {more} more flows could be suggested; --json lists them all"));
+        progress::say(
+            global.quiet,
+            &format!("note: {more} more flows could be suggested; --json lists them all"),
+        );
     }
     let usable = named.topic.activities.len();
     // A single activity has no order.
@@ -159,7 +163,7 @@ async fn list(sources: &[Source], global: &Global) -> Result<Listed, Failure> {
         }
         let note =
             format!("note: `{}` is called `{}` here, as `planproof run` offers it", own.name, offered.name);
-        progress::say(global, &inline(&note));
+        progress::say(global.quiet, &inline(&note));
     }
     let tools = combined.tools().to_vec();
     combined.close().await;
@@ -182,13 +186,13 @@ async fn name(
         .map_err(|error| Failure::outside(format!("{}{}", inline(&error.to_string()), helper.advice())))?;
     for Dropped { job, text, why } in dropped.iter().take(NOTES_MAX) {
         let of = job.as_deref().unwrap_or_default();
-        progress::say(global, &inline(&format!("note: not taken for `{of}`: \"{text}\": it {why}")));
+        progress::say(global.quiet, &inline(&format!("note: not taken for `{of}`: \"{text}\": it {why}")));
     }
     let missing: Vec<&str> =
         tools.iter().map(|tool| tool.name.as_str()).filter(|name| !texts.contains_key(*name)).collect();
     if !missing.is_empty() {
         progress::say(
-            global,
+            global.quiet,
             &format!(
                 "note: the model has no text that can be used, so the rule names: {}",
                 missing.join(", ")
@@ -201,10 +205,13 @@ async fn name(
 /// Reports what is left out, and what to check.
 fn tell(named: &NamedTools, global: &Global) {
     for it in &named.left_out {
-        progress::say(global, &inline(&format!("note: left out `{}`: {}", it.tool, it.why)));
+        progress::say(global.quiet, &inline(&format!("note: left out `{}`: {}", it.tool, it.why)));
     }
     for tool in &named.cut {
-        progress::say(global, &format!("note: the description of `{tool}` is too long; its end is cut off"));
+        progress::say(
+            global.quiet,
+            &format!("note: the description of `{tool}` is too long; its end is cut off"),
+        );
     }
     if !named.not_understood.is_empty() {
         let shown = named.not_understood.iter().take(NAMES_MAX);
@@ -214,7 +221,7 @@ fn tell(named: &NamedTools, global: &Global) {
             more => format!(" and {more} more"),
         };
         progress::say(
-            global,
+            global.quiet,
             &inline(&format!(
                 "note: no rule fits the names of {}{more}: check that these texts are noun phrases, such as \"order \
                  cancellation\", and edit those that are not in the file of topics, or give them with --names",
@@ -224,7 +231,7 @@ fn tell(named: &NamedTools, global: &Global) {
     }
     if !named.not_simulated.is_empty() {
         progress::say(
-            global,
+            global.quiet,
             &format!(
                 "note: simulated models cannot make arguments that fit the schemas of {}; real ones may",
                 named.not_simulated.join(", ")

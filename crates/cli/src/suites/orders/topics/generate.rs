@@ -2,21 +2,21 @@
 
 use planproof_order::synth::TopicBank;
 use planproof_order::topics::{Dropped, Generated, TopicsWanted, generate_topics, prove_topics};
+use planproof_output::failure::{ExitCode, Failure, unless_closed};
+use planproof_output::progress;
+use planproof_output::runtime::runtime;
+use planproof_output::terminal::inline;
 use serde_json::json;
 
 use super::{NOTES_MAX, Out, note_in_order};
 use crate::arguments::{GenerateArguments, Global};
 use crate::commands::helper_model::HelperModel;
-use crate::commands::runtime;
-use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress;
-use crate::terminal::inline;
 
 pub(super) fn run(arguments: &GenerateArguments, global: &Global) -> Result<ExitCode, Failure> {
     let out = Out::open(&arguments.out)?;
     let helper = HelperModel::find(&arguments.model, &arguments.asking)?;
     let wanted = TopicsWanted { jobs: arguments.jobs, activities: arguments.activities, seed: global.seed };
-    let bar = progress::bar(global, u64::from(wanted.jobs), 0);
+    let bar = progress::bar(global.quiet, u64::from(wanted.jobs), 0);
     let generated = runtime()?.block_on(async {
         let stop = helper.stop();
         generate_topics(&helper.model, wanted, &stop, |_| bar.inc(1)).await
@@ -64,16 +64,16 @@ fn tell(generated: &Generated, wanted: TopicsWanted, global: &Global) {
     let Generated { topics, dropped, in_order, .. } = generated;
     for Dropped { job, text, why } in dropped.iter().take(NOTES_MAX) {
         let of = job.as_ref().map(|job| format!(" ({job})")).unwrap_or_default();
-        progress::say(global, &inline(&format!("note: left out \"{text}\"{of}: it {why}")));
+        progress::say(global.quiet, &inline(&format!("note: left out \"{text}\"{of}: it {why}")));
     }
     if let Some(more) = dropped.len().checked_sub(NOTES_MAX).filter(|more| *more > 0) {
-        progress::say(global, &format!("note: left out {more} more; --json with --out lists them"));
+        progress::say(global.quiet, &format!("note: left out {more} more; --json with --out lists them"));
     }
     let pairs: Vec<_> = in_order.iter().map(|(job, one, other)| (Some(job.as_str()), one, other)).collect();
     note_in_order(&pairs, global);
     if topics.len() < wanted.jobs as usize && !topics.is_empty() {
         progress::say(
-            global,
+            global.quiet,
             &format!("note: {} of {} jobs, more were not listed", topics.len(), wanted.jobs),
         );
     }
@@ -81,7 +81,7 @@ fn tell(generated: &Generated, wanted: TopicsWanted, global: &Global) {
     let short = topics.iter().filter(|topic| topic.activities.len() < most).count();
     if short > 0 {
         progress::say(
-            global,
+            global.quiet,
             &format!("note: {short} of {} topics have fewer than {most} activities", topics.len()),
         );
     }

@@ -4,6 +4,10 @@ use std::io::Write as _;
 use std::path::Path;
 
 use planproof_order::synth::{PlanningCase, Rule};
+use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::report_files::{ReportFile, must_differ};
+use planproof_output::terminal::inline;
+use planproof_output::{progress, secrets, terminal};
 use planproof_scenario::{
     GoodSession, KnownCase, draft_of_cases, draft_of_drawn, draft_of_sessions, draft_of_tools, listed_tools,
 };
@@ -12,14 +16,10 @@ use planproof_trace::Tool;
 use serde_json::{Value, json};
 
 use crate::arguments::{DraftArguments, Global, RuleCasesArguments};
-use crate::assembly::{self, secrets};
+use crate::assembly;
 use crate::commands::recorded;
-use crate::failure::{ExitCode, Failure};
-use crate::progress;
-use crate::report_files::{ReportFile, must_differ};
 use crate::suites::orders::{pick_case, read_cases, wrapped};
 use crate::suites::scenarios::drawn::{drawing, drawn, tools_of};
-use crate::terminal::{self, inline};
 
 /// A file for these tools.
 pub(super) fn of_tools(
@@ -156,7 +156,10 @@ impl<'a> Draft<'a> {
             (Some(path), Some(file)) if !file.is_stdout() => {
                 file.write_silently(|out| out.write_all(text.as_bytes()))?;
                 let path = path.display();
-                progress::say(global, &format!("wrote {path}. {next}: planproof scenario check {path}"));
+                progress::say(
+                    global.quiet,
+                    &format!("wrote {path}. {next}: planproof scenario check {path}"),
+                );
             }
             _ => terminal::document().write_all(text.as_bytes())?,
         }

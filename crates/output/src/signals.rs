@@ -9,11 +9,11 @@ use std::sync::mpsc;
 use std::thread;
 
 #[cfg(unix)]
-pub(crate) use unix::survive_large_files;
+pub use unix::survive_large_files;
 #[cfg(unix)]
 use unix::{listen, next};
 #[cfg(windows)]
-pub(crate) use windows::survive_large_files;
+pub use windows::survive_large_files;
 #[cfg(windows)]
 use windows::{listen, next};
 
@@ -22,7 +22,7 @@ use windows::{listen, next};
 /// signals no longer end the process, so it comes before any message that could make someone send one. Must be called
 /// within a Tokio runtime. If the system does not let us listen, it never completes, and the signal ends the process
 /// as usual.
-pub(crate) fn stop_requested() -> impl Future<Output = ()> + Send + 'static {
+pub fn stop_requested() -> impl Future<Output = ()> + Send + 'static {
     let signals = listen();
     async {
         let Ok(mut signals) = signals else { return std::future::pending().await };
@@ -33,7 +33,7 @@ pub(crate) fn stop_requested() -> impl Future<Output = ()> + Send + 'static {
 /// Calls `act` at each of these signals, with their number so far, until the process ends: on a separate thread, so
 /// that no other work of the process delays it. Must be called within a Tokio runtime, which handles only the first
 /// signal if no thread is available.
-pub(crate) fn on_each(act: impl Fn(u32) + Send + Sync + 'static) {
+pub fn on_each(act: impl Fn(u32) + Send + Sync + 'static) {
     let act = std::sync::Arc::new(act);
     let (listens, is_listening) = mpsc::channel();
     let started = thread::Builder::new().name("signals".to_owned()).spawn({

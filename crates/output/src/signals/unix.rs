@@ -24,7 +24,7 @@ pub(super) async fn next(signals: &mut [Signal]) {
 
 /// Makes a write beyond the limit on the size of files (`ulimit -f`) fail instead of ending the process by SIGXFSZ.
 /// If the system does not let us listen, the signal ends the process.
-pub(crate) fn survive_large_files() {
+pub fn survive_large_files() {
     if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() {
         // Listening once keeps the signal from ending the process for as long as that lives.
         drop(runtime.block_on(async { signal(SignalKind::from_raw(Number::XFSZ.as_raw())) }));

@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle};
 use planproof_suite::is_nothing;
 
-use super::wrap;
+use crate::layout::wrap;
 use crate::terminal;
 
 /// A line under the head and nothing else.
@@ -21,19 +21,19 @@ const INDENT: &str = "    ";
 /// A table. If the terminal is too narrow for it, each row becomes a record with a line for each column, so that ids
 /// and figures are never broken.
 #[derive(Debug)]
-pub(crate) struct Table(comfy_table::Table);
+pub struct TextTable(comfy_table::Table);
 
 /// A table whose columns but the first are aligned to the right.
-pub(crate) fn table(head: &[&str]) -> Table {
+pub fn table(head: &[&str]) -> TextTable {
     let mut table = comfy_table::Table::new();
     table.load_style(HEAD_LINE).set_content_arrangement(ContentArrangement::Disabled).set_header(head);
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    Table(table)
+    TextTable(table)
 }
 
-impl Deref for Table {
+impl Deref for TextTable {
     type Target = comfy_table::Table;
 
     fn deref(&self) -> &Self::Target {
@@ -41,13 +41,13 @@ impl Deref for Table {
     }
 }
 
-impl DerefMut for Table {
+impl DerefMut for TextTable {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.0
     }
 }
 
-impl fmt::Display for Table {
+impl fmt::Display for TextTable {
     /// With `#`, text follows on the next line. Rows that became records need a blank line before it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = terminal::columns().map(usize::from);
@@ -56,9 +56,9 @@ impl fmt::Display for Table {
     }
 }
 
-impl Table {
+impl TextTable {
     /// Whether the table fits the terminal, if there is one, so that its rows do not become records.
-    pub(crate) fn fits(&self) -> bool {
+    pub fn fits(&self) -> bool {
         terminal::columns().is_none_or(|columns| width(&self.whole()) <= usize::from(columns))
     }
 
@@ -171,7 +171,7 @@ fn folded(line: &str, columns: usize) -> String {
 mod tests {
     use super::*;
 
-    fn campaigns() -> Table {
+    fn campaigns() -> TextTable {
         let mut shown = table(&["Agent", "Run", "Success (% [95 %])", "Failures"]);
         shown.add_row([
             "tools@sim/clumsy",

@@ -6,7 +6,7 @@ use planproof_trace::{names_secret, secrets_in_urls};
 const KEY_CHARACTERS_MIN: usize = 16;
 
 /// Whether the text seems to contain a key: `sk-...`, `Bearer ...`, or a password or a key in a URL.
-pub(crate) fn holds_secret(text: &str) -> bool {
+pub fn holds_secret(text: &str) -> bool {
     let is_key_character = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.';
     let is_followed_by_key = |mark: &str| {
         text.match_indices(mark).any(|(place, _)| {
@@ -30,7 +30,7 @@ pub(crate) fn holds_secret(text: &str) -> bool {
 }
 
 /// Whether a line of the file may contain a key, by its name or by its value. For files that cannot be parsed.
-pub(crate) fn may_hold_secret(text: &str) -> bool {
+pub fn may_hold_secret(text: &str) -> bool {
     text.lines().any(|line| {
         let name = line.split(['=', ':']).next().unwrap_or_default();
         // A comment may mention keys, as one of `planproof init` does. What looks like a key counts even there.

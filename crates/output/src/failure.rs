@@ -2,8 +2,6 @@
 
 use std::io;
 
-use planproof_campaign::CampaignError;
-use planproof_engine::EngineError;
 use planproof_model::ModelError;
 use planproof_model::recording::RecordingError;
 use planproof_store::StoreError;
@@ -15,7 +13,7 @@ use crate::terminal;
 /// What the process exits with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
-pub(crate) enum ExitCode {
+pub enum ExitCode {
     /// All passed.
     Passed = 0,
     /// Failures were found (there may be unscored runs beside them).
@@ -28,7 +26,7 @@ pub(crate) enum ExitCode {
 
 /// A failure of the user's or the world's; failures of an agent are results instead.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// What was asked for makes no sense.
     Usage(String),
     /// A diagnosis with the source shown.
@@ -40,21 +38,23 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    pub(crate) fn usage(what: impl Into<String>) -> Self {
+    /// What was asked for makes no sense.
+    pub fn usage(what: impl Into<String>) -> Self {
         Self::Usage(what.into())
     }
 
-    pub(crate) fn outside(what: impl Into<String>) -> Self {
+    /// Something outside failed.
+    pub fn outside(what: impl Into<String>) -> Self {
         Self::Outside(what.into())
     }
 
     /// An error about a file in these words: the fault of whoever named it, unless the disk is full or broken.
-    pub(crate) fn of_file(what: impl Into<String>, error: &io::Error) -> Self {
+    pub fn of_file(what: impl Into<String>, error: &io::Error) -> Self {
         if planproof_files::is_of_world(error) { Self::outside(what) } else { Self::usage(what) }
     }
 
     /// An error about a case in these words.
-    fn of_kind(kind: CaseErrorKind, what: String) -> Self {
+    pub fn of_kind(kind: CaseErrorKind, what: String) -> Self {
         match kind {
             CaseErrorKind::Invalid => Self::Usage(what),
             CaseErrorKind::Unavailable => Self::Outside(what),
@@ -62,7 +62,7 @@ impl Failure {
     }
 
     /// The same as an error about a case, for suites that ask for something outside.
-    pub(crate) fn into_case_error(self) -> CaseError {
+    pub fn into_case_error(self) -> CaseError {
         match self {
             Self::Usage(what) => CaseError::new(plain_message(&what)),
             Self::Outside(what) => CaseError::unavailable(plain_message(&what)),
@@ -71,7 +71,7 @@ impl Failure {
     }
 
     /// The same, preceded by its subject.
-    pub(crate) fn about(self, what: &str) -> Self {
+    pub fn about(self, what: &str) -> Self {
         match self {
             Self::Usage(why) => Self::Usage(format!("{what}: {why}")),
             Self::Diagnosis(report) => Self::Diagnosis(report.wrap_err(what.to_owned())),
@@ -80,7 +80,8 @@ impl Failure {
         }
     }
 
-    pub(crate) fn exit_code(&self) -> ExitCode {
+    /// What the process exits with if the command ends with it.
+    pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) | Self::Diagnosis(_) => ExitCode::Usage,
             Self::Outside(_) => ExitCode::Outside,
@@ -89,7 +90,8 @@ impl Failure {
         }
     }
 
-    pub(crate) fn describe(&self) -> String {
+    /// What is printed of it, without a line break at the end; empty for a closed stdout.
+    pub fn describe(&self) -> String {
         match self {
             // The one place where all errors pass, whichever file they are about.
             Self::Usage(what) | Self::Outside(what) => format!("error: {}", plain_message(what)),
@@ -105,7 +107,7 @@ impl Failure {
 ///
 /// # Errors
 /// All other failures.
-pub(crate) fn unless_closed(written: Result<(), Failure>) -> Result<(), Failure> {
+pub fn unless_closed(written: Result<(), Failure>) -> Result<(), Failure> {
     match written {
         Err(Failure::OutputClosed) => Ok(()),
         written => written,
@@ -167,51 +169,8 @@ impl From<RecordingError> for Failure {
     }
 }
 
-impl From<CampaignError> for Failure {
-    fn from(error: CampaignError) -> Self {
-        match error {
-            CampaignError::Usage(what) => Self::Usage(what),
-            CampaignError::Outside(what) => Self::Outside(what),
-            CampaignError::Store(error) => error.into(),
-            CampaignError::Recording(error) => error.into(),
-        }
-    }
-}
-
 impl From<CaseError> for Failure {
     fn from(CaseError { what, kind }: CaseError) -> Self {
         Self::of_kind(kind, what)
-    }
-}
-
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        match error {
-            EngineError::Store(error) => error.into(),
-            EngineError::Tools { ref source, .. } | EngineError::Sequel { ref source, .. } => {
-                Self::of_kind(source.kind, error.to_string())
-            }
-            other => Self::outside(other.to_string()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whoever says what is wrong with a case says whose fault it is, and that decides the exit status.
-    #[test]
-    fn the_kind_of_an_error_about_a_case_decides_the_exit_status() {
-        let tools = |source| EngineError::Tools { case: "c-1".to_owned(), source };
-        for (source, expected) in [
-            (CaseError::new("the tool `a` occurs twice"), ExitCode::Usage),
-            (CaseError::unavailable("the sandbox does not start"), ExitCode::Outside),
-        ] {
-            let again = Failure::from(source.clone()).into_case_error();
-            assert_eq!(again, source, "nothing is lost on the way into a suite and out of it");
-            assert_eq!(Failure::from(source.clone()).exit_code(), expected);
-            assert_eq!(Failure::from(tools(source)).exit_code(), expected);
-        }
     }
 }

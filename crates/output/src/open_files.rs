@@ -6,6 +6,6 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{allow_all, allow_runs, must_have_some};
+pub use unix::{allow_all, allow_runs, must_have_some};
 #[cfg(windows)]
-pub(crate) use windows::{allow_all, allow_runs, must_have_some};
+pub use windows::{allow_all, allow_runs, must_have_some};

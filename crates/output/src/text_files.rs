@@ -15,12 +15,12 @@ const FILE_BYTES_MAX: u64 = 2 << 30;
 const WRITTEN_FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Reads a file that a person writes, or stdin for `-`.
-pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+pub fn read_text(path: &Path) -> Result<String, Failure> {
     read_within(path, WRITTEN_FILE_BYTES_MAX)
 }
 
 /// Reads a file of cases, traces or data, or stdin for `-`.
-pub(crate) fn read_large_text(path: &Path) -> Result<String, Failure> {
+pub fn read_large_text(path: &Path) -> Result<String, Failure> {
     read_within(path, FILE_BYTES_MAX)
 }
 
@@ -34,7 +34,7 @@ fn read_within(path: &Path, most: u64) -> Result<String, Failure> {
 ///
 /// # Errors
 /// It cannot be read, or is neither in the folder nor below it, once links are followed.
-pub(crate) fn read_below(folder: &Path, path: &Path) -> Result<String, Failure> {
+pub fn read_below(folder: &Path, path: &Path) -> Result<String, Failure> {
     must_be_below(folder, path)?;
     read_text(path)
 }
@@ -43,13 +43,13 @@ pub(crate) fn read_below(folder: &Path, path: &Path) -> Result<String, Failure> 
 ///
 /// # Errors
 /// It is not, or there is none.
-pub(crate) fn must_be_below(folder: &Path, path: &Path) -> Result<(), Failure> {
+pub fn must_be_below(folder: &Path, path: &Path) -> Result<(), Failure> {
     let fail = |error: std::io::Error| Failure::usage(format!("cannot read {}: {error}", path.display()));
     planproof_files::below(folder, path).map(drop).map_err(fail)
 }
 
 /// Reads a file of JSON that other programs wrote, or stdin for `-`. Halves of characters in it become U+FFFD.
-pub(crate) fn read_json(path: &Path) -> Result<String, Failure> {
+pub fn read_json(path: &Path) -> Result<String, Failure> {
     let bytes = read_bytes(path, FILE_BYTES_MAX)?;
     let bytes = json::unmarked(&bytes);
     // Text in UTF-16 is whole, but no JSON.

@@ -20,7 +20,7 @@ const FILES_PER_RUN: u64 = 8;
 ///
 /// # Errors
 /// [`Failure::Usage`] where the system does not allow as many.
-pub(crate) fn must_have_some() -> Result<(), Failure> {
+pub fn must_have_some() -> Result<(), Failure> {
     raise_to(OWN_FILES);
     // Opening them takes account of the files that the process has inherited, which the limit covers as well.
     let opened: std::io::Result<Vec<File>> = (0..FILES_LEAST).map(|_| File::open("/dev/null")).collect();
@@ -41,7 +41,7 @@ pub(crate) fn must_have_some() -> Result<(), Failure> {
 ///
 /// # Errors
 /// [`Failure::Usage`] where not even one file for each run is allowed.
-pub(crate) fn allow_runs(concurrency: usize) -> Result<(), Failure> {
+pub fn allow_runs(concurrency: usize) -> Result<(), Failure> {
     let runs = u64::try_from(concurrency).unwrap_or(u64::MAX);
     let of_runs = runs.saturating_mul(FILES_PER_RUN);
     let limit = raise_to(of_runs.saturating_add(OWN_FILES + WAITING_FILES));
@@ -57,7 +57,7 @@ pub(crate) fn allow_runs(concurrency: usize) -> Result<(), Failure> {
 }
 
 /// Raises the limit as far as the system allows, for servers with an unknown number of clients.
-pub(crate) fn allow_all() {
+pub fn allow_all() {
     raise_to(u64::MAX);
 }
 

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::str;
 
-pub(crate) use searched::{Keys, Search, Searched, before_wrapping, search_for};
+pub use searched::{Search, Searched, before_wrapping};
 
 /// What goes to stdout.
 type Stdout = Searched<Harmless<io::StdoutLock<'static>>>;
@@ -42,24 +42,24 @@ enum Form {
 }
 
 /// Text for people, to stdout.
-pub(crate) fn text() -> Stdout {
+pub fn text() -> Stdout {
     let colour = is_coloured(&stdout());
     to_stdout(Form::Text { colour }, Search::Text)
 }
 
 /// JSON documents, to stdout.
-pub(crate) fn json() -> Stdout {
+pub fn json() -> Stdout {
     to_stdout(Form::Json, Search::Json)
 }
 
 /// One of the two, to stdout.
-pub(crate) fn results(is_json: bool) -> Stdout {
+pub fn results(is_json: bool) -> Stdout {
     if is_json { json() } else { text() }
 }
 
 /// A document in a format of its own, to stdout: HTML, CSV, a drawing, a script. Unchanged, but for keys, to a file or
 /// a program; like any text to a terminal.
-pub(crate) fn document() -> Stdout {
+pub fn document() -> Stdout {
     to_stdout(document_form(), Search::Text)
 }
 
@@ -73,12 +73,12 @@ fn document_form() -> Form {
 }
 
 /// An answer in JSON to the program that asked, to stdout. Keys in it are the program's own, and are not replaced.
-pub(crate) fn answer() -> Stdout {
+pub fn answer() -> Stdout {
     to_stdout(Form::Json, Search::Nothing)
 }
 
 /// Text for people, to stdout, that is printed for the sake of a key in it: the URL that lets them in.
-pub(crate) fn disclosed() -> Stdout {
+pub fn disclosed() -> Stdout {
     to_stdout(Form::Text { colour: false }, Search::Nothing)
 }
 
@@ -87,23 +87,23 @@ fn to_stdout(form: Form, search: Search) -> Stdout {
 }
 
 /// Text for people, to stderr.
-pub(crate) fn errors() -> Searched<Harmless<io::StderrLock<'static>>> {
+pub fn errors() -> Searched<Harmless<io::StderrLock<'static>>> {
     let colour = is_coloured(&stderr());
     Searched::new(Harmless::new(stderr().lock(), Form::Text { colour }), Search::Text)
 }
 
 /// What another program writes to stderr, as it is but for keys, to ours.
-pub(crate) fn relayed() -> Searched<io::StderrLock<'static>> {
+pub fn relayed() -> Searched<io::StderrLock<'static>> {
     Searched::new(stderr().lock(), Search::Text)
 }
 
 /// Whether text on stdout has styles.
-pub(crate) fn stdout_is_coloured() -> bool {
+pub fn stdout_is_coloured() -> bool {
     is_coloured(&stdout())
 }
 
 /// Whether text on stderr has styles.
-pub(crate) fn stderr_is_coloured() -> bool {
+pub fn stderr_is_coloured() -> bool {
     is_coloured(&stderr())
 }
 
@@ -112,14 +112,14 @@ const COLUMNS_MIN: u16 = 20;
 
 /// The maximum width of tables and texts: the variable COLUMNS, else the width of the terminal; `None` if stdout is no
 /// terminal, so that programs get whole rows.
-pub(crate) fn columns() -> Option<u16> {
+pub fn columns() -> Option<u16> {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse::<u16>().ok());
     let columns = said.or_else(|| comfy_table::Table::new().width());
     columns.filter(|columns| *columns >= COLUMNS_MIN)
 }
 
 /// Whether a person is asked and answers at a terminal.
-pub(crate) fn is_interactive() -> bool {
+pub fn is_interactive() -> bool {
     io::stdin().is_terminal() && stderr().is_terminal()
 }
 
@@ -139,7 +139,7 @@ fn is_coloured(stream: &impl IsTerminal) -> bool {
 }
 
 /// The text in a style, given by the codes of SGR (`1;31` is bold and red).
-pub(crate) fn styled(codes: &str, text: &str) -> String {
+pub fn styled(codes: &str, text: &str) -> String {
     format!("{}{text}{}", style_begin(codes), style_begin("0"))
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn last_style(text: &str) -> Option<&str> {
 }
 
 /// A text of a library with escape sequences for its styles, as a text with styles.
-pub(crate) fn from_ansi(text: &str) -> String {
+pub fn from_ansi(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("\u{1b}[") {
@@ -177,7 +177,7 @@ pub(crate) fn from_ansi(text: &str) -> String {
 }
 
 /// The number of visible characters of a text, without styles.
-pub(crate) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     let mut in_style = false;
     let is_seen = |c: char| {
         let was_in_style = in_style;
@@ -189,7 +189,7 @@ pub(crate) fn width(text: &str) -> usize {
 
 /// The text on one line, with all invisible characters escaped: for names, answers and any other text that is
 /// inserted into a line of ours.
-pub(crate) fn inline(text: &str) -> String {
+pub fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -211,7 +211,7 @@ fn push_visible(out: &mut String, c: char) {
 
 /// Control characters; those that turn the direction of text around, break lines or are not seen at all; and those that
 /// stand for styles here.
-pub(crate) fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
@@ -252,7 +252,7 @@ enum Hashes {
 
 /// A writer that neutralises its input.
 #[derive(Debug)]
-pub(crate) struct Harmless<W: Write> {
+pub struct Harmless<W: Write> {
     inner: W,
     form: Form,
     place: Place,

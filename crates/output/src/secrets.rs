@@ -1,15 +1,17 @@
 //! The keys that we hold, which must not be written anywhere.
 
+mod texts;
+
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planproof_guard::HeldKeys;
+use planproof_model::providers::Providers;
 use planproof_suite::Case;
 use planproof_trace::{SECRET_BYTES_MIN, Secrets, names_secret, secrets_in_settings, secrets_in_urls};
 
-use crate::assembly::providers;
-use crate::config::holds_secret;
+pub use texts::{holds_secret, may_hold_secret};
+
 use crate::digest::sha256;
 use crate::failure::Failure;
 use crate::terminal::inline;
@@ -19,6 +21,9 @@ static NAMED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The variables that the user named as those of secrets.
 static VARIABLES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// The variables that hold keys of models; `None` are those of the providers that planproof knows.
+static KEY_VARIABLES: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
 /// Hexadecimal digits of the name of a session that has a key in it.
 const SESSION_DIGITS: usize = 16;
@@ -39,12 +44,12 @@ struct Known {
 
 /// The keys of all providers in the environment, the values of variables whose names suggest a key, and those that were
 /// [registered](hold) since.
-pub(crate) fn held() -> Secrets {
+pub fn held() -> Secrets {
     known().held
 }
 
 /// Those of them that no output has: all except [plain words](is_plain_word), which could be words of the output.
-pub(crate) fn printed() -> Secrets {
+pub fn printed() -> Secrets {
     known().printed
 }
 
@@ -81,9 +86,25 @@ pub(crate) fn changes() -> usize {
     CHANGES.load(Ordering::Acquire)
 }
 
-/// Says that other variables may hold keys from now on.
-pub(crate) fn have_changed() {
+/// Says that other values are keys from now on.
+fn have_changed() {
     CHANGES.fetch_add(1, Ordering::Release);
+}
+
+/// Registers the variables of the environment that hold the keys of models, whatever their values look like. Until it
+/// is called these are the variables of the providers that planproof knows.
+pub fn set_key_variables(names: impl IntoIterator<Item = String>) {
+    *KEY_VARIABLES.lock().unwrap_or_else(PoisonError::into_inner) = Some(names.into_iter().collect());
+    have_changed();
+}
+
+/// Whether a variable holds the key of a model.
+fn is_key_variable(name: &str) -> bool {
+    let registered = KEY_VARIABLES.lock().unwrap_or_else(PoisonError::into_inner);
+    match registered.as_ref() {
+        Some(names) => names.iter().any(|known| known == name),
+        None => Providers::shipped().iter().any(|provider| provider.key_variable == name),
+    }
 }
 
 /// The lines of a key that has several, such as a private key, except short ones and its headings.
@@ -105,15 +126,15 @@ fn is_plain_word(key: &str) -> bool {
         && (letters().skip(1).all(|c| c.is_ascii_lowercase()) || letters().all(|c| c.is_ascii_uppercase()))
 }
 
-/// The keys of [`held`] with the names of their variables, for guards: what they remember has these names instead. The
-/// whole value of a variable has its name, and a part of it, such as the password in a URL, also a number.
-pub(crate) fn held_with_names() -> HeldKeys {
+/// The variables of the environment that hold keys, with each key in them: the whole value of a variable has its name,
+/// and a part of it, such as the password in a URL, also a number. In an order that does not depend on who started the
+/// process.
+pub fn named() -> Vec<(String, String)> {
     let asked = VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let variables = std::env::vars_os();
     let mut variables: Vec<(String, String)> = variables
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    // In an order that does not depend on who started the process.
     variables.sort();
     let named = variables.into_iter().flat_map(|(name, value)| {
         let parts = match asked.contains(&name) {
@@ -127,11 +148,11 @@ pub(crate) fn held_with_names() -> HeldKeys {
         });
         parts.collect::<Vec<_>>()
     });
-    HeldKeys::new(held(), named)
+    named.collect()
 }
 
 /// The name of a session as it is kept: itself or, if it has a key in it, one that is made from it.
-pub(crate) fn session_kept(name: &str) -> String {
+pub fn session_kept(name: &str) -> String {
     if held().places_in(name).is_empty() {
         return name.to_owned();
     }
@@ -139,7 +160,7 @@ pub(crate) fn session_kept(name: &str) -> String {
 }
 
 /// A text of the user's without keys, as it is kept.
-pub(crate) fn without(text: &str) -> String {
+pub fn without(text: &str) -> String {
     held().redact(text).into_owned()
 }
 
@@ -150,7 +171,7 @@ fn values() -> impl Iterator<Item = String> {
 }
 
 /// All of them except plain words, such as `benchmark`, that occur in these texts: those are placeholders.
-pub(crate) fn held_but_words_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Secrets {
+pub fn held_but_words_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Secrets {
     let (words, keys): (Vec<String>, Vec<String>) = values().partition(|value| is_word(value));
     Secrets::new(words).apart_from(texts).and(keys)
 }
@@ -170,11 +191,11 @@ fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> impl
 /// The secrets in the value of a variable, wherever it is set: the whole value, if the variable holds the key of a
 /// provider, or has a name that suggests a secret; and the passwords and keys in URLs and settings in it. Paths and
 /// addresses in variables with such names are no secrets, except addresses that let in whoever knows them.
-pub(crate) fn of_variable(name: &str, value: &str) -> Vec<String> {
+pub fn of_variable(name: &str, value: &str) -> Vec<String> {
     let capital = name.to_ascii_uppercase();
     let is_address = value.contains("://") && !ADDRESSES.iter().any(|word| capital.contains(word));
     // The key of a provider is one whatever it looks like.
-    let is_key = providers::key_variables().any(|key| key == name);
+    let is_key = is_key_variable(name);
     let is_word = WORDS.iter().any(|word| value.eq_ignore_ascii_case(word));
     let is_named = names_secret(name) && !is_path(value) && !is_address && !is_word;
     let is_secret = is_key || is_named || holds_secret(value);
@@ -216,7 +237,7 @@ fn is_path(value: &str) -> bool {
 ///
 /// # Errors
 /// One is not set, or its value is too short to be searched for.
-pub(crate) fn hold_variables(names: &[String]) -> Result<(), Failure> {
+pub fn hold_variables(names: &[String]) -> Result<(), Failure> {
     for name in names {
         let value = std::env::var(name).map_err(|_| {
             Failure::usage(format!("--secret {name}: this variable is not set, or is not text"))
@@ -235,12 +256,12 @@ pub(crate) fn hold_variables(names: &[String]) -> Result<(), Failure> {
 
 /// Registers the passwords and keys of URLs among the words of a command line, which errors, reports and stores would
 /// show.
-pub(crate) fn hold_passwords(words: &[OsString]) {
+pub fn hold_passwords(words: &[OsString]) {
     hold(words.iter().flat_map(|word| secrets_in_urls(&word.to_string_lossy())));
 }
 
 /// Registers more keys, which must not be written from now on.
-pub(crate) fn hold(keys: impl IntoIterator<Item = String>) {
+pub fn hold(keys: impl IntoIterator<Item = String>) {
     let keys: Vec<String> = keys.into_iter().collect();
     if !keys.is_empty() {
         NAMED.lock().unwrap_or_else(PoisonError::into_inner).extend(keys);
@@ -252,7 +273,7 @@ pub(crate) fn hold(keys: impl IntoIterator<Item = String>) {
 ///
 /// # Errors
 /// A case contains a key that is not a plain word. The texts of cases are stored and shown unchanged.
-pub(crate) fn held_apart_from(cases: &[Arc<dyn Case>]) -> Result<Secrets, Failure> {
+pub fn held_apart_from(cases: &[Arc<dyn Case>]) -> Result<Secrets, Failure> {
     let (words, keys): (Vec<String>, Vec<String>) = values().partition(|value| is_word(value));
     let (mut words, keys) = (Secrets::new(words), Secrets::new(keys));
     for case in cases {
@@ -267,7 +288,7 @@ pub(crate) fn held_apart_from(cases: &[Arc<dyn Case>]) -> Result<Secrets, Failur
 ///
 /// # Errors
 /// Names the case and the variable, not the key.
-pub(crate) fn refuse_keys(case: &dyn Case) -> Result<(), Failure> {
+pub fn refuse_keys(case: &dyn Case) -> Result<(), Failure> {
     refuse_keys_in(&held_but_words(), &text_of(case), &case.card().id)
 }
 
@@ -283,13 +304,13 @@ fn refuse_keys_in(keys: &Secrets, text: &str, id: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// It contains a key that we hold. Names the variable, not the key.
-pub(crate) fn refuse_keys_in_text(what: &str, text: &str) -> Result<(), Failure> {
+pub fn refuse_keys_in_text(what: &str, text: &str) -> Result<(), Failure> {
     let Some(whose) = whose_key_in(&printed(), text) else { return Ok(()) };
     Err(Failure::usage(format!("{what} would hold {whose}, which is not written anywhere: take it out")))
 }
 
 /// Whose key a text holds, if it holds one of these: names the variable, not the key.
-pub(crate) fn whose_key_in(keys: &Secrets, text: &str) -> Option<String> {
+pub fn whose_key_in(keys: &Secrets, text: &str) -> Option<String> {
     let key = keys.first_in(text)?;
     // Those of files, and long ones, which are searched for in pieces, have no variable. A password in a URL may be one
     // of a variable.
@@ -301,7 +322,7 @@ pub(crate) fn whose_key_in(keys: &Secrets, text: &str) -> Option<String> {
 }
 
 /// The keys that we hold except plain words, which may be placeholders.
-pub(crate) fn held_but_words() -> Secrets {
+pub fn held_but_words() -> Secrets {
     known().held_but_words
 }
 

@@ -3,44 +3,22 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::str;
-use std::sync::OnceLock;
 
 use planproof_trace::{SECRET_FORM_BYTES_MAX, Secrets};
+
+use crate::secrets::{self, printed};
 
 /// From so many bytes on, the beginning of a line is written before its end is known.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// Gives the keys that no output has, and how often they have changed.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Keys {
-    pub(crate) printed: fn() -> Secrets,
-    pub(crate) changes: fn() -> usize,
-}
-
-static KEYS: OnceLock<Keys> = OnceLock::new();
-
-/// Says where the keys are known, before anything is written.
-pub(crate) fn search_for(keys: Keys) {
-    // A second call cannot happen: the command begins once in a process.
-    let _ = KEYS.set(keys);
-}
-
-fn printed() -> Secrets {
-    KEYS.get().map_or_else(Secrets::none, |keys| (keys.printed)())
-}
-
-fn changes_now() -> usize {
-    KEYS.get().map_or(0, |keys| (keys.changes)())
-}
-
 /// A text without the keys that no output has. Whoever breaks lines calls this before: a broken key is not found.
-pub(crate) fn before_wrapping(text: &str) -> Cow<'_, str> {
+pub fn before_wrapping(text: &str) -> Cow<'_, str> {
     printed().redact(text)
 }
 
 /// Which parts of what is written are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Search {
+pub enum Search {
     /// All of it.
     Text,
     /// JSON: what stands in quotes. A key of digits alone may occur in a number, which has to stay one.
@@ -52,7 +30,7 @@ pub(crate) enum Search {
 /// A writer that passes on what it is given without the keys that we hold. It keeps a line until its end is written, or
 /// it is flushed or dropped, so that a key is found although it is written in pieces. Without keys, it keeps nothing.
 #[derive(Debug)]
-pub(crate) struct Searched<W: Write> {
+pub struct Searched<W: Write> {
     inner: W,
     search: Search,
     /// The keys, and after how many changes of them.
@@ -73,7 +51,7 @@ enum Place {
 }
 
 impl<W: Write> Searched<W> {
-    pub(crate) fn new(inner: W, search: Search) -> Self {
+    pub fn new(inner: W, search: Search) -> Self {
         Self { inner, search, keys: None, kept: Vec::new(), place: Place::Between }
     }
 
@@ -87,10 +65,10 @@ impl<W: Write> Searched<W> {
     /// The keys that are held now.
     fn keys(&mut self) -> Secrets {
         match &self.keys {
-            Some((changes, keys)) if *changes == usize::MAX || *changes == changes_now() => keys.clone(),
+            Some((changes, keys)) if *changes == usize::MAX || *changes == secrets::changes() => keys.clone(),
             _ => {
                 // Before the keys: a change in between is noticed the next time.
-                let changes = changes_now();
+                let changes = secrets::changes();
                 let keys = printed();
                 self.keys = Some((changes, keys.clone()));
                 keys
