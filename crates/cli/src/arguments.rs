@@ -3,10 +3,7 @@
 mod agent;
 mod bench;
 mod campaign;
-mod doctor;
 mod groups;
-mod guard;
-mod hook;
 mod idle;
 mod models;
 mod prompts;
@@ -26,6 +23,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use planproof_live::arguments::doctor::DoctorArguments;
+use planproof_live::arguments::guard::GuardArguments;
+use planproof_live::arguments::hook::HookArguments;
+use planproof_output::print::Printing;
+use planproof_output::values::{Signed, file, whole};
 
 pub(crate) use crate::suites::mnms::arguments::*;
 pub(crate) use crate::suites::orders::arguments::limit::LimitArguments;
@@ -33,18 +35,12 @@ pub(crate) use crate::suites::orders::arguments::topics::{
     FromMcpArguments, GenerateArguments, OutArguments, TopicsArguments, TopicsCommand,
 };
 pub(crate) use crate::suites::orders::arguments::*;
-use crate::values::{Signed, file, whole};
 pub(crate) use agent::*;
 pub(crate) use bench::{
     BenchArguments, BenchCommand, CHOOSING, ChoiceArguments, ModelsArguments, ScoreArguments, TestForm,
 };
 pub(crate) use campaign::*;
-pub(crate) use doctor::DoctorArguments;
 pub(crate) use groups::in_groups;
-pub(crate) use guard::{GuardArguments, GuardCommand};
-pub(crate) use hook::{
-    EditArguments, HeldArguments, HookAgent, HookArguments, HookCommand, InstallArguments, UninstallArguments,
-};
 pub(crate) use idle::{has_use, without_effect, without_idle_options};
 pub(crate) use models::*;
 pub(crate) use prompts::PromptsArguments;
@@ -120,6 +116,13 @@ pub(crate) struct Global {
     /// Which arguments the command line, the configuration file or `--set` gives.
     #[arg(skip)]
     pub(crate) given: Given,
+}
+
+impl Global {
+    /// How to print.
+    pub(crate) fn printing(&self) -> Printing {
+        Printing { json: self.json, quiet: self.quiet }
+    }
 }
 
 impl Arguments {

@@ -26,7 +26,7 @@ use miette::LabeledSpan;
 use planproof_agents::AGENT_OPTIONS;
 use planproof_output::failure::Failure;
 use planproof_output::terminal;
-use planproof_report::shell_word;
+use planproof_tools::process::shell_word;
 
 use crate::arguments::{
     Arguments, Given, Global, has_use, in_groups, is_kept, is_recorded, with_short_helps, without_effect,

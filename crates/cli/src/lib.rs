@@ -19,10 +19,10 @@
 //!   one of them has, and the options that all declare (`suites/options.rs`).
 //! - Campaigns read back (`stored.rs`) with their options (`stored_options.rs`), reports as files (`report_files.rs`),
 //!   damage found in a run store (`damage.rs`), and whether what a store or a recording does outside is wanted
-//!   (`wanted.rs`, with the user's secret in `own.rs`).
-//! - Configurations of coding agents (`coding_agents.rs`), and rendering. The tables of the papers are data
-//!   (`data/paper-tables.toml`). Everything that is printed or written goes through the crate `output`; errors of
-//!   campaigns become its failures in `errors.rs`.
+//!   (`wanted.rs`).
+//! - Rendering (`render.rs`). The tables of the papers are data (`data/paper-tables.toml`). Everything that is printed
+//!   or written goes through the crate `output`; errors of campaigns become its failures in `errors.rs`. The crate
+//!   `live` has `guard`, `hook` and `doctor`.
 //!
 //! With an undocumented argument the program is a worker of `planproof-sandbox` or a launcher of `planproof-isolation`,
 //! and none of this.
@@ -32,12 +32,10 @@
 
 mod arguments;
 mod assembly;
-mod coding_agents;
 mod commands;
 mod config;
 mod damage;
 mod errors;
-mod own;
 mod own_tools;
 mod prompts;
 mod python;
@@ -57,6 +55,7 @@ use std::sync::Arc;
 pub use planproof_suite as suite;
 pub use planproof_trace as trace;
 
+use planproof_live::{doctor, guard, hook};
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::{open_files, progress, secrets, signals, tell};
 use planproof_suite::Suite;
@@ -90,7 +89,7 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
     // A hook has exit codes of its own: at most of ours, agents let a call pass.
     let words: Vec<_> = std::env::args_os().collect();
     if words.get(1).is_some_and(|word| word == "hook")
-        && let Some(code) = commands::hook::main(&words)
+        && let Some(code) = hook::main(&words, values::live_line)
     {
         process::exit(i32::from(code));
     }
@@ -167,9 +166,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::View(options) => commands::view::run(options, global),
         Command::Spec(options) => commands::spec::run(options, global),
         Command::Rules(options) => commands::rules::run(options, global),
-        Command::Guard(options) => commands::guard::run(options, global),
-        Command::Hook(options) => commands::hook::run_any(options, global),
-        Command::Doctor(options) => commands::doctor::run(options, global),
+        Command::Guard(options) => guard::run(options, global.printing()),
+        Command::Hook(options) => hook::run_any(options, global.printing()),
+        Command::Doctor(options) => doctor::run(options, global.printing(), values::live_line),
         Command::Scenario(options) => suites::scenarios::command::run(options, global),
         Command::Init(options) => commands::init::run(options),
         Command::Completions(options) => commands::completions::run(options),

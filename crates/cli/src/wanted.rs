@@ -2,21 +2,21 @@
 //! here for every command that runs something of a store or of a recording: a campaign that its user began is theirs,
 //! and of any other all that acts has to be named again, as if it were begun now.
 
-use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use planproof_agents::{AgentSpec, Reach};
 use planproof_campaign::{Act, Budgets, ProgramOptions, RecordedCampaign, absolute, unnumbered};
 use planproof_output::failure::Failure;
+use planproof_output::own;
+use planproof_output::question::agrees;
 use planproof_output::terminal::inline;
 use planproof_output::{secrets, tell, terminal};
-use planproof_report::shell_word;
 use planproof_store::{CampaignRow, Matrix, Store};
+use planproof_tools::process::shell_word;
 use planproof_trace::REDACTED;
 
 use crate::arguments::{ACTING, CampaignArguments, Global, STORE_DEFAULT};
 use crate::errors::OrFail as _;
-use crate::own;
 use crate::stored_options::{CampaignOptions, SuiteOptions, command_of};
 use crate::suites::{self, KeptOptions};
 
@@ -396,19 +396,6 @@ impl Asked<'_> {
     }
 }
 
-/// Asks the person at the terminal.
-pub(crate) fn agrees(question: &str) -> bool {
-    let mut stderr = terminal::errors();
-    let _ = stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush());
-    drop(stderr);
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).is_ok() && is_yes(&line)
-}
-
-fn is_yes(line: &str) -> bool {
-    matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -470,16 +457,6 @@ mod tests {
             ("react:evaluator=program:id@sim/perfect", vec!["start the program id"]),
         ] {
             assert_eq!(words(&Act::new(AGENT, agent)), expected, "{agent}");
-        }
-    }
-
-    #[test]
-    fn only_a_clear_yes_is_one() {
-        for line in ["y\n", "Yes", " YES \r\n"] {
-            assert!(is_yes(line));
-        }
-        for line in ["", "\n", "n\n", "yep\n", "no\n"] {
-            assert!(!is_yes(line));
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The only way from planproof to stdout, stderr and files that a user names, and what every command needs of the
-//! process: keys that no output may have, exit codes, signals, open files, threads.
+//! process and its user: keys that no output may have, exit codes, signals, open files, threads.
 //!
 //! # Module layout
 //!
@@ -11,7 +11,8 @@
 //! - Files are read by `text_files.rs`, and written by `report_files.rs` such that they are complete or absent.
 //! - Why a command failed, with its exit status: `failure.rs`.
 //! - The process: `signals.rs`, the limit on open files (`open_files.rs`), the async runtime (`runtime.rs`), randomness
-//!   for secrets (`random.rs`); and `digest.rs`, `nearest.rs`.
+//!   for secrets (`random.rs`), the user's own secret (`own.rs`), questions to the user (`question.rs`).
+//! - Bounds of options (`values.rs`), the word that was probably meant (`nearest.rs`), digests (`digest.rs`).
 //!
 //! It must not know commands, suites, or arguments: how to print is passed in.
 
@@ -24,8 +25,10 @@ pub mod failure;
 pub mod layout;
 pub mod nearest;
 pub mod open_files;
+pub mod own;
 pub mod print;
 pub mod progress;
+pub mod question;
 pub mod random;
 pub mod report_files;
 pub mod runtime;
@@ -34,3 +37,4 @@ pub mod signals;
 pub mod table;
 pub mod terminal;
 pub mod text_files;
+pub mod values;

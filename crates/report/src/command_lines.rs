@@ -1,5 +1,7 @@
 //! Command lines of planproof that reports offer as next steps, for a POSIX shell.
 
+use planproof_tools::process::shell_word;
+
 /// The common parts of the command lines for a campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLines {
@@ -58,18 +60,9 @@ pub fn campaign_line(command: &str, store: Option<&str>, id: &str) -> String {
     CommandLines::new(command, store, []).resume(id)
 }
 
-/// Quotes the text as one word for a POSIX shell.
-pub fn shell_word(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.to_owned(),
-        // Nothing can be escaped within single quotes, so a quote ends them, stands escaped, and begins them again.
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
-}
-
-/// The same for the id of a case, in one line. Ids come from files, and one with a line break could otherwise begin a
-/// line that looks like another command of ours. `$'...'` is of POSIX since 2024, and known to most shells.
+/// Quotes the id of a case as one word for a POSIX shell, in one line. Ids come from files, and one with a line break
+/// could otherwise begin a line that looks like another command of ours. `$'...'` is of POSIX since 2024, and known to
+/// most shells.
 fn one_line_word(text: &str) -> String {
     if !text.contains(char::is_control) {
         return shell_word(text);

@@ -36,7 +36,7 @@ pub mod step_summary;
 pub mod tables;
 
 pub use campaign::{ReportedCampaign, TraceSource, metric_words, servers};
-pub use command_lines::{CommandLines, campaign_line, shell_word};
+pub use command_lines::{CommandLines, campaign_line};
 pub use effort::{median_run, over_limits};
 pub use explanation::{ExplanationLine, lines, short_in_the_middle};
 pub use findings::{COMPARED_MAX, DistinctFinding, distinct, distinct_in_all, failures_needed};

@@ -18,7 +18,7 @@ use self::unix as system;
 #[cfg(windows)]
 use self::windows as system;
 
-pub use words::split_command;
+pub use words::{shell_word, split_command};
 
 /// How long a process group has to end after SIGTERM, before SIGKILL.
 pub const GRACE: Duration = Duration::from_millis(300);

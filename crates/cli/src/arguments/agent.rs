@@ -7,8 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use planproof_agents::REPLY_TOKENS;
 use planproof_output::failure::Failure;
-
-use crate::values::{SECONDS_MAX, above_zero, seconds, whole};
+use planproof_output::values::{SECONDS_MAX, above_zero, seconds, whole};
 
 /// Options of agents that are made from a specification.
 #[derive(Debug, Clone, Default, Args)]

@@ -6,12 +6,13 @@ use clap::{Args, Subcommand, ValueEnum};
 use planproof_agents::REPLY_TOKENS;
 use planproof_campaign::CASES_MAX;
 use planproof_model::prices::DOLLARS_MAX;
+use planproof_output::values::{above_zero, file, whole};
 
 use super::{AllCasesArguments, AskingArguments, CampaignArguments, CompatChoice, ShownArguments};
 use crate::report_files::ReportFileArguments;
 use crate::suites::SuiteArguments;
 use crate::suites::orders::arguments::parse_range;
-use crate::values::{CaseCount, above_zero, case_count, file, whole};
+use crate::values::{CaseCount, case_count};
 
 /// Options that say which cases there are, beside those of suites.
 pub(crate) const CHOOSING: [&str; 6] = ["data", "limit", "cases", "shuffle", "places", "from"];

@@ -13,6 +13,7 @@ use planproof_campaign::{CASES_MAX, REPEATS_MAX, Shard};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_output::failure::Failure;
+use planproof_output::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, whole};
 use planproof_suite::{EffortLimits, OptionUse};
 use planproof_trace::faults::FaultShares;
 
@@ -20,10 +21,7 @@ use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreA
 use super::{bench, limit, test};
 use crate::report_files::ReportFileArguments;
 use crate::suites;
-use crate::values::{
-    MINUTES_MAX, SECONDS_MAX, SuccessMin, above_zero, file, gate_metric, host_name, label, percent,
-    success_min, whole,
-};
+use crate::values::{SuccessMin, gate_metric, host_name, label, percent, success_min};
 
 /// Most runs at once: more than there can be cases would be of no use.
 const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX as usize - 1);

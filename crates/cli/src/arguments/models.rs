@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use planproof_output::values::file;
 
 use super::{BudgetArguments, ModelArguments};
-use crate::values::file;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \

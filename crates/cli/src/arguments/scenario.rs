@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use planproof_campaign::CASES_MAX;
-
-use crate::values::{file, whole};
+use planproof_output::values::{file, whole};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \

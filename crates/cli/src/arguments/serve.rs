@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use planproof_output::values::whole;
 
 use super::ModelArguments;
-use crate::values::{host_name, whole};
+use crate::values::host_name;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \

@@ -4,8 +4,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-
-use crate::values::{file, whole};
+use planproof_output::values::{file, whole};
 
 /// Most shards of a plan: no campaign has more cases.
 const SHARDS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99_999);

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use planproof_campaign::CASES_MAX;
 use planproof_model::prices::DOLLARS_MAX;
+use planproof_output::values::{above_zero, file, whole};
 use planproof_store::Fingerprint;
 
 use super::ShownArguments;
 use crate::report_files::ReportFileArguments;
-use crate::values::{above_zero, file, fingerprint, gate_metric, label, percent, whole};
+use crate::values::{fingerprint, gate_metric, label, percent};
 
 /// The run store where none is named.
 pub(crate) const STORE_DEFAULT: &str = ".planproof/runs.db";

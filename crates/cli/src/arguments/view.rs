@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use planproof_output::values::{file, whole};
 
 use super::stored::STORE_DEFAULT;
-use crate::values::{file, whole};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \

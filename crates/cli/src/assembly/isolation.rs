@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use planproof_campaign::ProgramOptions;
 use planproof_isolation::{Hidden, Isolate, Layer, MachineIsolation, close_this_process, find, find_memory};
 use planproof_output::failure::Failure;
-
-use crate::own;
+use planproof_output::own;
 
 /// How a program in this file is started, with the campaign in this store. Also closes this process to other programs
 /// of its user.

@@ -11,6 +11,7 @@ use planproof_engine::AgentUnderTest;
 use planproof_model::recording::Origin;
 use planproof_model::{KeepsReplies, Model};
 use planproof_output::failure::Failure;
+use planproof_output::own;
 use planproof_output::random::random_bytes;
 use planproof_output::{open_files, progress, secrets, tell, text_files};
 use planproof_sim::{GoldModel, gold_faults};
@@ -24,7 +25,7 @@ use crate::assembly;
 use crate::assembly::isolation;
 use crate::errors::CommandFailure;
 use crate::stored_options::SuiteOptions;
-use crate::{own, prompts, suites};
+use crate::{prompts, suites};
 
 /// The command line as a campaign's world.
 pub(crate) struct Outside<'a> {

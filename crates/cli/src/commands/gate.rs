@@ -12,10 +12,10 @@ use planproof_output::report_files::{ReportFile, must_differ};
 use planproof_output::{layout, progress, terminal};
 use planproof_report::baseline::{BaselineFile, BaselineInput};
 use planproof_report::gate::{GateOptions, GateReport};
-use planproof_report::shell_word;
 use planproof_store::{CampaignRow, Store};
 use planproof_suite::Case;
 use planproof_suite::gate::{GateAnswer, Looks, MARGIN};
+use planproof_tools::process::shell_word;
 use serde::Serialize;
 use serde_json::Value;
 

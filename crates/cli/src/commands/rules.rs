@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 use planproof_output::failure::{ExitCode, Failure, unless_closed};
 use planproof_output::layout::counted;
@@ -99,21 +98,6 @@ pub(crate) fn unknown(rules: &RuleSet, tools: &[Tool]) -> Vec<Fault> {
     faults.extend(rules.unknown_arguments(&known));
     faults.sort_by_key(|fault| fault.place);
     faults
-}
-
-/// The rules of a file that is used for something else than being checked.
-pub(crate) fn rules_of(path: &Path) -> Result<Arc<RuleSet>, Failure> {
-    read_rules(path, &text_files::read_text(path)?)
-}
-
-/// The same from the text of that file.
-pub(super) fn read_rules(path: &Path, text: &str) -> Result<Arc<RuleSet>, Failure> {
-    RuleSet::read(text).map(Arc::new).map_err(|faults| {
-        for fault in faults.iter().take(SHOWN_MAX) {
-            tell!("{}:{fault}", path.display());
-        }
-        Failure::usage(format!("{} cannot be used: see `planproof rules check`", path.display()))
-    })
 }
 
 fn show(out: &mut impl Write, file: &str, rules: &RuleSet, review: &RulesReview) -> io::Result<()> {

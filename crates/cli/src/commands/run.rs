@@ -13,23 +13,24 @@ use planproof_agents::team::Reviewing;
 use planproof_agents::{AgentForm, AgentKind, AgentSpec, RunContext, RunLimits, Surroundings, ToolLoop};
 use planproof_campaign::{KeyNeeded, ProgramOptions};
 use planproof_engine::AgentUnderTest;
+use planproof_live::rules::rules_of;
 use planproof_model::Model;
 use planproof_output::failure::{ExitCode, Failure};
+use planproof_output::question::agrees;
 use planproof_output::random::random_bytes;
 use planproof_output::runtime::runtime;
+use planproof_output::values::seconds;
 use planproof_output::{secrets, signals, tell, terminal, text_files};
 use planproof_spec::rules::RuleSet;
 use planproof_tools::{ClientLimits, CombinedTools, Toolbox, WallClock};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder};
 use tokio::sync::oneshot;
 
-use super::rules::rules_of;
 use super::tool_sources;
 use super::tool_sources::Source;
 use crate::arguments::{Global, ModelArguments, ReviewChoice, RunArguments, Think};
 use crate::assembly;
-use crate::values::seconds;
-use crate::{review, wanted};
+use crate::review;
 use live::{LiveSink, LiveTrace};
 use ruled::RuledTools;
 use system::Instructed;
@@ -223,7 +224,7 @@ async fn ask() -> bool {
     std::thread::spawn(move || {
         let question = "These tools can do whatever they were made for, with your permissions. Let the agent \
             call them? [y/N] ";
-        let _ = answer.send(wanted::agrees(question));
+        let _ = answer.send(agrees(question));
     });
     answered.await.unwrap_or(false)
 }

@@ -12,9 +12,9 @@ use clap::Parser as _;
 use planproof_agents::AgentSpec;
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::{progress, secrets, terminal};
-use planproof_report::shell_word;
 use planproof_sim::gold_faults;
 use planproof_suite::grouped;
+use planproof_tools::process::shell_word;
 
 use self::schedulers::Plan;
 use super::campaign::{OneShard, named_agent};

@@ -5,6 +5,7 @@ mod walk;
 use std::io::Write as _;
 use std::path::Path;
 
+use planproof_live::rules::rules_of;
 use planproof_output::failure::{ExitCode, Failure, unless_closed};
 use planproof_output::layout::counted;
 use planproof_output::runtime::runtime;
@@ -16,7 +17,6 @@ use planproof_tools::{ClientLimits, CombinedTools, Toolbox as _};
 use planproof_trace::Tool;
 use serde_json::{Value, json};
 
-use super::rules::rules_of;
 use super::tool_sources;
 use crate::arguments::{
     self, DialectArguments, Global, GrammarLanguage, GraphFormat, SpecArguments, SpecCommand,

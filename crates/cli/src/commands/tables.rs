@@ -404,7 +404,10 @@ fn text(
         let model = if arguments.model.is_empty() { MODEL } else { &arguments.model.join(" --model ") };
         let cases = arguments.cases.map(|cases| format!(" --cases {cases}")).unwrap_or_default();
         let data = arguments.data.iter().map(|(suite, file)| {
-            format!(" --data {}", planproof_report::shell_word(&format!("{suite}={}", file.display())))
+            format!(
+                " --data {}",
+                planproof_tools::process::shell_word(&format!("{suite}={}", file.display()))
+            )
         });
         let data: String = data.collect();
         out += &format!(

@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use planproof_agents::AgentSpec;
 use planproof_output::nearest::near;
-use planproof_report::shell_word;
+use planproof_tools::process::shell_word;
 
 use super::Call;
 use crate::arguments::has_use;

@@ -8,13 +8,13 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use planproof_campaign::{Act, absolute};
 use planproof_output::failure::Failure;
+use planproof_output::values::whole;
 use planproof_suite::{OptionForm, OptionUse, Registry, SWITCHED_ON, Suite, SuiteOption};
 
 use super::{ORDER, pages, registry};
 use crate::arguments::Global;
 use crate::config::{MEDIA, data_set};
 use crate::errors::OrFail as _;
-use crate::values::whole;
 
 /// The option for a set of published data, which the command line has as a use of `--set`.
 const SET: &str = "set";

@@ -352,7 +352,7 @@ impl Desk {
         fs::write(&file, script).unwrap();
         let mut text = String::from("(\n");
         for (name, value) in action_environment(&inputs.lines().collect::<Vec<_>>(), &defaults) {
-            let _ = writeln!(text, "export {name}={}", planproof_report::shell_word(&value));
+            let _ = writeln!(text, "export {name}={}", planproof_tools::process::shell_word(&value));
         }
         for name in ["GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY"] {
             let _ = writeln!(text, "export {name}={}", self.place.path(name).display());

@@ -11,7 +11,8 @@ use super::cases::{Budget, filter, named, write_list};
 use super::parts::{NAME_CHARACTERS_MAX, Page, command, foot};
 use super::text::{Foreign, count, counted};
 use super::{events, run};
-use crate::{DistinctFinding, ReportedCampaign, distinct, shell_word};
+use crate::{DistinctFinding, ReportedCampaign, distinct};
+use planproof_tools::process::shell_word;
 
 /// Maximum number of distinct reasons listed for unscored runs, the most frequent first.
 const REASONS_MAX: usize = 20;

@@ -1,4 +1,4 @@
-//! Commands in one text, split into words.
+//! Commands in one text: split into words, and words quoted for one.
 
 /// Splits a command into words by the rules of the shell: blanks, quotes and backslashes count; pipes, variables and
 /// patterns mean nothing. `None` if a quote is not closed.
@@ -63,6 +63,16 @@ fn is_windows_path(text: &str) -> bool {
     }
 }
 
+/// Quotes the text as one word for a POSIX shell.
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        // Nothing can be escaped within single quotes, so a quote ends them, stands escaped, and begins them again.
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,6 +90,13 @@ mod tests {
             assert_eq!(split_command(text), shell_words::split(text).ok(), "{text}");
         }
         assert_eq!(split_command("python 'agent.py"), None);
+    }
+
+    #[test]
+    fn a_quoted_text_is_one_word() {
+        for text in ["", "a b", "it's;$(x)", "tools@sim/x", "a\nb", "\\"] {
+            assert_eq!(split_command(&shell_word(text)), Some(vec![text.to_owned()]), "{text}");
+        }
     }
 
     #[test]

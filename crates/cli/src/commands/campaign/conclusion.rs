@@ -8,8 +8,9 @@ use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::print::print_json;
 use planproof_output::{layout, progress, tell, terminal};
 use planproof_report::gate::GateReport;
-use planproof_report::{CommandLines, shell_word, short_in_the_middle};
+use planproof_report::{CommandLines, short_in_the_middle};
 use planproof_suite::{SizeUnit, Unscored};
+use planproof_tools::process::shell_word;
 
 use crate::arguments::Global;
 use crate::commands::gate;

@@ -11,9 +11,11 @@ use planproof_campaign::{
     StoreOptions, StoredCampaign, StoredGuard,
 };
 use planproof_isolation::Isolate;
+use planproof_live::rules::read_rules;
 use planproof_output::digest::sha256;
 use planproof_output::failure::Failure;
 use planproof_output::random::random_bytes;
+use planproof_output::values::seconds;
 use planproof_output::{secrets, text_files};
 use planproof_store::Store;
 use planproof_suite::Case;
@@ -31,11 +33,10 @@ use crate::arguments::{
 use crate::assembly;
 use crate::assembly::Outside;
 use crate::commands::gate::Before;
-use crate::commands::rules::{read_rules, unknown};
+use crate::commands::rules::unknown;
 use crate::errors::OrFail as _;
 use crate::stored::{self, Stored, must_exist};
 use crate::stored_options::{ORDER, SuiteOptions};
-use crate::values::seconds;
 use crate::wanted::{self, Named};
 use crate::{damage, review};
 

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use planproof_guard::AgentNames;
+use planproof_live::recorded;
+use planproof_live::rules::rules_of;
 use planproof_output::failure::{ExitCode, Failure, unless_closed};
 use planproof_output::layout::counted;
 use planproof_output::report_files::{ReportFile, must_differ};
@@ -19,8 +21,6 @@ use planproof_spec::rules::{Phase, RecordedEvent, RuleEnd, RuleSet};
 use serde::Serialize;
 
 use crate::arguments::{CheckArguments, Global};
-use crate::commands::recorded;
-use crate::commands::rules::rules_of;
 
 /// Characters of arguments that are shown.
 const SHOWN_MAX: usize = 200;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use planproof_campaign::{Merged, MissingShard, merge};
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::terminal;
-use planproof_report::shell_word;
 use planproof_suite::grouped;
+use planproof_tools::process::shell_word;
 use serde_json::json;
 
 use super::print_json;

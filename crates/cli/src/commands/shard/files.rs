@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use planproof_output::failure::Failure;
 use planproof_output::secrets;
-use planproof_report::shell_word;
+use planproof_tools::process::shell_word;
 
 use crate::arguments::{Arguments, Command, Scheduler, ShardPlanArguments};
 use crate::suites::scenarios;

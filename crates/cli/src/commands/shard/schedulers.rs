@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use planproof_output::terminal;
-use planproof_report::shell_word;
+use planproof_tools::process::shell_word;
 
 /// What is written for a scheduler.
 pub(super) struct Plan<'a> {

@@ -2,7 +2,7 @@
 
 use planproof_output::digest::sha256;
 use planproof_output::failure::Failure;
-use planproof_report::shell_word;
+use planproof_tools::process::shell_word;
 use serde::Deserialize;
 
 use crate::arguments::TablesArguments;
@@ -315,8 +315,8 @@ mod tests {
     use super::*;
     use crate::arguments::{Arguments, Command};
     use crate::config;
-    use crate::values::Signed;
     use clap::Parser as _;
+    use planproof_output::values::Signed;
 
     fn tables(words: &str) -> Signed<TablesArguments> {
         let line = format!("planproof tables {words}");

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use planproof_mnms::generate::PATH_TOOLS_MAX;
+use planproof_output::values::{file, whole};
 
 use crate::arguments::AskingArguments;
-use crate::values::{file, whole};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \

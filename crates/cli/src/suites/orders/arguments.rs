@@ -11,10 +11,10 @@ use planproof_order::synth::{
     Day, InfeasibleShare, JudgeOptions, MessageRange, SynthesisOptions, TimeOptions,
 };
 use planproof_output::failure::Failure;
+use planproof_output::values::{file, share, whole};
 use planproof_trace::TimeOfDay;
 
 use crate::arguments::AskingArguments;
-use crate::values::{file, share, whole};
 
 /// How cases are drawn.
 #[derive(Debug, Clone, Args)]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planproof_campaign::Cases;
+use planproof_live::rules::rules_of;
 use planproof_output::failure::Failure;
 use planproof_output::layout::counted;
 use planproof_output::{tell, text_files};
@@ -18,7 +19,7 @@ use serde_json::Value;
 use super::suite;
 use crate::arguments::{AllCasesArguments, Global, RuleCasesArguments};
 use crate::commands::campaign::{CampaignPlan, CaseSource, WantedCases};
-use crate::commands::rules::{rules_of, unknown};
+use crate::commands::rules::unknown;
 use crate::commands::spec::known_tools;
 use crate::values::CaseCount;
 

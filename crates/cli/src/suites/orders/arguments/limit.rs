@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use planproof_order::synth::ACTIONS_MAX;
+use planproof_output::values::whole;
 
 use super::ShapeArguments;
 use crate::arguments::{BEGINNING, CampaignArguments, SHAPE};
-use crate::values::{percent, whole};
+use crate::values::percent;
 
 /// Options that say how a limit is searched for.
 pub(crate) const SEARCHING: [&str; 7] =

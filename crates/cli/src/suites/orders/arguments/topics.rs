@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use planproof_order::synth::{ACTIVITIES_MAX, ACTIVITIES_SHIPPED, TOPICS_MAX};
+use planproof_output::values::{file, whole};
 
 use crate::arguments::AskingArguments;
-use crate::values::{file, whole};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]

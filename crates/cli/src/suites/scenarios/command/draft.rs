@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use planproof_live::recorded;
 use planproof_order::synth::{PlanningCase, Rule};
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::report_files::{ReportFile, must_differ};
@@ -17,7 +18,6 @@ use serde_json::{Value, json};
 
 use crate::arguments::{DraftArguments, Global, RuleCasesArguments};
 use crate::assembly;
-use crate::commands::recorded;
 use crate::suites::orders::{pick_case, read_cases, wrapped};
 use crate::suites::scenarios::drawn::{drawing, drawn, tools_of};
 
