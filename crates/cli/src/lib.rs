@@ -8,7 +8,7 @@
 //!   a mode has no use for in `arguments/idle.rs`; the bounds of numbers among them in `values.rs`.
 //! - The configuration file, which is passed to their parser as more of the command line: `config.rs`; its keys are
 //!   derived from the arguments in `config/keys.rs`.
-//! - Names of agents and models, and the objects that these stand for: `assembly.rs`.
+//! - What a campaign asks of the command line: `world.rs`. Names become agents and models in the crate `assembly`.
 //! - A module for each command: `commands.rs`. `test`, `bench` and `limit` are one campaign each
 //!   (`commands/campaign.rs`), whose life is the crate `campaign`: here are what a command asks for
 //!   (`commands/campaign/plan.rs`), the prepared campaign (`commands/campaign/prepare.rs`), its observers
@@ -31,14 +31,12 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 mod arguments;
-mod assembly;
 mod commands;
 mod config;
 mod damage;
 mod errors;
 mod own_tools;
 mod prompts;
-mod python;
 mod render;
 mod report_files;
 mod review;
@@ -48,6 +46,7 @@ mod stream;
 mod suites;
 mod values;
 mod wanted;
+mod world;
 
 use std::process;
 use std::sync::Arc;
@@ -55,6 +54,7 @@ use std::sync::Arc;
 pub use planproof_suite as suite;
 pub use planproof_trace as trace;
 
+use planproof_assembly::providers;
 use planproof_live::{doctor, guard, hook};
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::{open_files, progress, secrets, signals, tell};
@@ -94,6 +94,7 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
         process::exit(i32::from(code));
     }
     secrets::hold_passwords(&words);
+    planproof_assembly::register_roles(suites::roles::shipped_roles().copied());
     let registered = suites::register(own.into_iter().collect());
     let code = match registered.and_then(|()| config::parse(std::env::args_os().collect())) {
         Ok(parsed) => {
@@ -140,7 +141,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     secrets::hold_variables(&global.secret)?;
     // A plan of shards has those of the campaign in it.
     if !matches!(arguments.command, Command::Shard(_)) {
-        assembly::providers::set_up(global)?;
+        providers::set_up(global.providers.as_deref(), &global.key_for)?;
     }
     match &arguments.command {
         Command::Demo(options) => suites::orders::demo::run(options, global),

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use planproof_assembly::python;
 use planproof_everyday::{Everyday, MadeTools, ProgramLimits, PythonTool, ToolLibrary};
 use planproof_media::{Endpoints, Media, MediaFolders};
 use planproof_output::failure::Failure;
@@ -13,7 +14,6 @@ use planproof_suite::Toolbox;
 use planproof_tools::{OpenSource, ToolSource};
 
 use crate::commands::tool_sources::Source;
-use crate::python;
 use crate::suites::media;
 
 /// What the folder of a run is called after.

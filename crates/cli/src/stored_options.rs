@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{REPLY_TOKENS, RunLimits};
+use planproof_assembly::arguments::TIMEOUT_SECONDS;
 use planproof_campaign::{PlannedSequel, ProgramOptions, StoredOptions};
 use planproof_engine::{Campaign, SynthesisUse};
 use planproof_output::failure::Failure;
@@ -14,7 +15,7 @@ use planproof_suite::{OptionUse, Suite};
 use serde::de::Error as _;
 use serde_json::{Map, Value};
 
-use crate::arguments::{STORE_DEFAULT, TIMEOUT_SECONDS};
+use crate::arguments::STORE_DEFAULT;
 use crate::suites;
 pub(crate) use crate::suites::ORDER;
 use crate::suites::{KeptOptions, OwnOptions, SequelOptions};

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use planproof_agents::REPLY_TOKENS;
+use planproof_assembly::arguments::CompatChoice;
 use planproof_campaign::CASES_MAX;
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_output::values::{above_zero, file, whole};
 
-use super::{AllCasesArguments, AskingArguments, CampaignArguments, CompatChoice, ShownArguments};
+use super::{AllCasesArguments, AskingArguments, CampaignArguments, ShownArguments};
 use crate::report_files::ReportFileArguments;
 use crate::suites::SuiteArguments;
 use crate::suites::orders::arguments::parse_range;

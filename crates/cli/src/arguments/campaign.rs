@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::builder::Resettable;
 use clap::{Args, ValueEnum};
 use planproof_agents::{BodyName, REPLY_TOKENS, SERVED_VARIABLES};
+use planproof_assembly::arguments::{AgentArguments, ModelArguments, Think};
 use planproof_campaign::{CASES_MAX, REPEATS_MAX, Shard};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
@@ -17,7 +18,7 @@ use planproof_output::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, whole
 use planproof_suite::{EffortLimits, OptionUse};
 use planproof_trace::faults::FaultShares;
 
-use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments, Think};
+use super::{JudgeArguments, ReviewChoice, StoreArguments};
 use super::{bench, limit, test};
 use crate::report_files::ReportFileArguments;
 use crate::suites;

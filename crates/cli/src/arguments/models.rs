@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use planproof_assembly::arguments::ModelArguments;
 use planproof_output::values::file;
 
-use super::{BudgetArguments, ModelArguments};
+use super::BudgetArguments;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use planproof_assembly::arguments::ModelArguments;
 use planproof_output::values::whole;
 
-use super::ModelArguments;
 use crate::values::host_name;
 
 #[derive(Debug, Args)]

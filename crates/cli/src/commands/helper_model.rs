@@ -13,8 +13,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{AskingArguments, Global};
-use crate::assembly::Outside;
 use crate::errors::OrFail as _;
+use crate::world::Outside;
 
 /// The model with its meter and its limits.
 pub(crate) struct HelperModel {

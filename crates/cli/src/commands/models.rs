@@ -14,7 +14,6 @@ use planproof_suite::Case;
 use planproof_trace::Tool;
 
 use crate::arguments::{CheckModelsArguments, Global, ModelsCommand, ModelsCommands};
-use crate::assembly;
 use crate::suites::orders;
 
 /// Cases with default options whose largest one the context has to hold.
@@ -27,7 +26,9 @@ pub(crate) fn run(arguments: &ModelsCommands, global: &Global) -> Result<ExitCod
 }
 
 fn check_models(arguments: &CheckModelsArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let find = |name: &String| assembly::model(name, ModelForm::Chat, &arguments.asking, KeyNeeded::AtOnce);
+    let find = |name: &String| {
+        planproof_assembly::model(name, ModelForm::Chat, &arguments.asking, KeyNeeded::AtOnce)
+    };
     let models = arguments.models.iter().map(find).collect::<Result<Vec<_>, _>>()?;
     if let Some(model) =
         models.iter().find(|model| model.is_simulated() || model.name().starts_with("replay/"))
@@ -102,7 +103,8 @@ fn needed_by_default(seed: u64) -> Result<u64, Failure> {
 
 /// The tokens of a conversation about a case in which each of its tools is called once.
 fn tokens_of_case(case: &dyn Case) -> Result<u64, Failure> {
-    let toolbox = case.toolbox().map_err(|error| assembly::fault_of_case(&case.card().id, &error))?;
+    let toolbox =
+        case.toolbox().map_err(|error| planproof_assembly::fault_of_case(&case.card().id, &error))?;
     let tools: Arc<[Tool]> = toolbox.tools().iter().cloned().collect();
     let calls = tools.len();
     Ok(conversation_tokens(case.prompt(), tools, calls))

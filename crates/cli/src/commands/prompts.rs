@@ -9,7 +9,6 @@ use planproof_output::terminal;
 use serde_json::json;
 
 use crate::arguments::{Global, PromptsArguments};
-use crate::assembly;
 
 /// A model that nobody asks, for an agent that is named without one.
 const NO_MODEL: &str = "sim/perfect";
@@ -17,7 +16,7 @@ const NO_MODEL: &str = "sim/perfect";
 pub(crate) fn run(arguments: &PromptsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let named = &arguments.agent;
     let whole = if named.contains('@') { named.clone() } else { format!("{named}@{NO_MODEL}") };
-    let agent = assembly::agent_spec(&whole)?;
+    let agent = planproof_assembly::agent_spec(&whole)?;
     let (prompt, placeholders) = template(&agent, named)?;
     if global.json {
         let names = |is_needed: bool| -> Vec<&str> {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use planproof_agents::team::Reviewing;
 use planproof_agents::{AgentForm, AgentKind, AgentSpec, RunContext, RunLimits, Surroundings, ToolLoop};
+use planproof_assembly::arguments::{ModelArguments, Think};
 use planproof_campaign::{KeyNeeded, ProgramOptions};
 use planproof_engine::AgentUnderTest;
 use planproof_live::rules::rules_of;
@@ -28,8 +29,7 @@ use tokio::sync::oneshot;
 
 use super::tool_sources;
 use super::tool_sources::Source;
-use crate::arguments::{Global, ModelArguments, ReviewChoice, RunArguments, Think};
-use crate::assembly;
+use crate::arguments::{Global, ReviewChoice, RunArguments};
 use crate::review;
 use live::{LiveSink, LiveTrace};
 use ruled::RuledTools;
@@ -62,17 +62,17 @@ pub(crate) fn run(arguments: &RunArguments, global: &Global) -> Result<ExitCode,
 
 /// All possible mistakes of the user are checked here, before anything is started.
 fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failure> {
-    let name = assembly::with_options(&arguments.agent, &arguments.agent_options)?;
+    let name = planproof_assembly::with_options(&arguments.agent, &arguments.agent_options)?;
     if name.is_guarded() {
         return Err(Failure::usage(format!(
             "{} is for `test` and `limit`: the right calls of your own task are not known",
             planproof_engine::GUARD_PREFIX
         )));
     }
-    let wall = assembly::run_time(name.model(), &arguments.model, arguments.timeout);
+    let wall = planproof_assembly::run_time(name.model(), &arguments.model, arguments.timeout);
     let asking = ModelArguments { think: arguments.think.map(Think::is_on), ..arguments.model.within(wall)? };
     let find_model = |name: &str, form| -> Result<Arc<dyn Model>, Failure> {
-        let model = assembly::model(name, form, &asking, KeyNeeded::AtOnce)?;
+        let model = planproof_assembly::model(name, form, &asking, KeyNeeded::AtOnce)?;
         Ok(match &arguments.system {
             Some(system) => Arc::new(Instructed::new(model, system.clone())),
             None => model,
@@ -91,7 +91,12 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
         return Err(Failure::usage(what));
     }
     // Only after the checks of the name: here the model is looked for, whose key may be missing.
-    let agent = assembly::agent(&name, &ProgramOptions::default(), &assembly::no_isolation, &find_model)?;
+    let agent = planproof_assembly::agent(
+        &name,
+        &ProgramOptions::default(),
+        &planproof_assembly::no_isolation,
+        &find_model,
+    )?;
     if arguments.system.is_some() {
         must_take_instructions(&name)?;
     }
@@ -106,7 +111,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     let sources = tool_sources::parse(&arguments.tools)?;
     let rules = match &arguments.rules {
         Some(path) => Some(path.clone()),
-        None => assembly::rules_named_by(&name)?,
+        None => planproof_assembly::rules_named_by(&name)?,
     };
     let rules =
         rules.map(|path| Ok::<_, Failure>((path.display().to_string(), rules_of(&path)?))).transpose()?;
@@ -176,7 +181,7 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
         }
         None => None,
     };
-    assembly::warn_of_tools(&prepared.name, || Ok(tools.tools().to_vec()))?;
+    planproof_assembly::warn_of_tools(&prepared.name, || Ok(tools.tools().to_vec()))?;
     if prepared.asks {
         let agreed = tokio::select! {
             biased;

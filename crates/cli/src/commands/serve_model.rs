@@ -19,13 +19,13 @@ use secrecy::SecretString;
 use serde_json::json;
 
 use crate::arguments::{Global, ServeModelArguments};
-use crate::assembly;
 
 /// Names the key that clients must send; without it a random one is made and printed.
 const KEY_VARIABLE: &str = "PLANPROOF_SERVE_KEY";
 
 pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let model = assembly::model(&arguments.model, ModelForm::Chat, &arguments.asking, KeyNeeded::AtOnce)?;
+    let model =
+        planproof_assembly::model(&arguments.model, ModelForm::Chat, &arguments.asking, KeyNeeded::AtOnce)?;
     let given = std::env::var(KEY_VARIABLE).ok().filter(|key| !key.is_empty());
     let key = given.clone().unwrap_or_else(random_key);
     let config = ServerConfig {

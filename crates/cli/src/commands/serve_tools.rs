@@ -18,7 +18,6 @@ use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder, Trace,
 use serde_json::json;
 
 use crate::arguments::{Global, ServeToolsArguments};
-use crate::assembly;
 use crate::suites::{orders, scenarios};
 
 /// Most calls that are answered; a client that makes more is broken.
@@ -26,7 +25,7 @@ const CALLS_MAX: u32 = 10_000;
 
 pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let case = case(arguments)?;
-    let tools = case.toolbox().map_err(|error| assembly::fault_of_case(&case.card().id, &error))?;
+    let tools = case.toolbox().map_err(|error| planproof_assembly::fault_of_case(&case.card().id, &error))?;
     // Created before any call: a trace that cannot be written should be reported now.
     let mut file = arguments.trace.as_deref().map(|path| create(path, arguments)).transpose()?;
     let clock = Arc::new(WallClock::start());

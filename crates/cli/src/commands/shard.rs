@@ -10,6 +10,7 @@ use std::io::Write as _;
 
 use clap::Parser as _;
 use planproof_agents::AgentSpec;
+use planproof_assembly::providers;
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::{progress, secrets, terminal};
 use planproof_sim::gold_faults;
@@ -22,9 +23,8 @@ use crate::arguments::{
     Arguments, CampaignArguments, Command, Global, Scheduler, ShardArguments, ShardCommand,
     ShardPlanArguments,
 };
-use crate::assembly::providers;
+use crate::config;
 use crate::values::CaseCount;
-use crate::{assembly, config};
 
 /// Most jobs of a matrix of GitHub.
 const GITHUB_JOBS_MAX: u32 = 256;
@@ -109,7 +109,7 @@ fn checked(plan: &ShardPlanArguments) -> Result<Line, Failure> {
     })?;
     // With the configuration file, which each shard reads as well.
     let read = config::parse(words().map(OsString::from).collect())?.arguments;
-    providers::set_up_for_others(&read.global)?;
+    providers::set_up_for_others(read.global.providers.as_deref(), &read.global.key_for)?;
     // Those that are not set here are so on the machines of the shards.
     secrets::hold(read.global.secret.iter().filter_map(|name| std::env::var(name).ok()));
     must_have_no_key(plan)?;
@@ -197,7 +197,7 @@ fn keys(campaign: &CampaignArguments) -> Result<Vec<&'static str>, Failure> {
     for model in models {
         match gold_faults(model) {
             Some(faults) => drop(faults.map_err(|error| Failure::usage(error.to_string()))?),
-            None => assembly::must_be_known(model)?,
+            None => planproof_assembly::must_be_known(model)?,
         }
         if let Some((provider, _)) = providers::find(model)?
             && (provider.key_needed || providers::is_named_key(provider.key_variable))

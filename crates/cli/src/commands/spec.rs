@@ -5,6 +5,7 @@ mod walk;
 use std::io::Write as _;
 use std::path::Path;
 
+use planproof_assembly::specifications::SpecSource;
 use planproof_live::rules::rules_of;
 use planproof_output::failure::{ExitCode, Failure, unless_closed};
 use planproof_output::layout::counted;
@@ -21,8 +22,6 @@ use super::tool_sources;
 use crate::arguments::{
     self, DialectArguments, Global, GrammarLanguage, GraphFormat, SpecArguments, SpecCommand,
 };
-use crate::assembly;
-use crate::assembly::specifications::Source;
 use crate::suites::orders::cases_of;
 
 pub(crate) fn run(arguments: &SpecArguments, global: &Global) -> Result<ExitCode, Failure> {
@@ -55,7 +54,7 @@ pub(crate) fn known_tools(
         return Ok(None);
     }
     let mut tools = match case {
-        Some(path) => assembly::tools_of_cases(&cases_of(path)?)?,
+        Some(path) => planproof_assembly::tools_of_cases(&cases_of(path)?)?,
         None => Vec::new(),
     };
     if !sources.is_empty() {
@@ -83,7 +82,7 @@ fn check(
     let mut out = terminal::results(global.json);
     let (mut bad, mut printed) = (0, Ok(()));
     for file in files {
-        let source = Source::find(file)?;
+        let source = SpecSource::find(file)?;
         let (automaton, mut diagnostics) = match source.load(compat(dialect)) {
             Ok(Loaded { automaton, warnings }) => (Some(automaton), warnings),
             Err(faulty) => (None, faulty.diagnostics),
@@ -174,7 +173,7 @@ fn checked(name: &str, automaton: Option<&Automaton>, diagnostics: &[Diagnostic]
 }
 
 fn print(file: &str, dialect: &DialectArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let source = Source::find(file)?;
+    let source = SpecSource::find(file)?;
     let loaded = source.load_or_explain(compat(dialect), !global.quiet)?;
     let text = loaded.automaton.spec().to_string();
     writeln!(terminal::document(), "{}", text.trim_end())?;
@@ -188,7 +187,7 @@ fn graph(
     dialect: &DialectArguments,
     global: &Global,
 ) -> Result<ExitCode, Failure> {
-    let source = Source::find(file)?;
+    let source = SpecSource::find(file)?;
     let Loaded { automaton, .. } = source.load_or_explain(compat(dialect), !global.quiet)?;
     let graph = match format {
         GraphFormat::Dot => dot(&automaton),
@@ -207,7 +206,7 @@ fn compile(
     dialect: &DialectArguments,
     global: &Global,
 ) -> Result<ExitCode, Failure> {
-    let source = Source::find(file)?;
+    let source = SpecSource::find(file)?;
     let Loaded { automaton, .. } = source.load_or_explain(compat(dialect), !global.quiet)?;
     let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
     let scope = Scope { tools: (!tools.is_empty()).then_some(tools.as_slice()), ..Scope::run(&automaton) };

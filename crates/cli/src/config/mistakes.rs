@@ -6,12 +6,12 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use planproof_agents::AgentSpec;
+use planproof_assembly::{RUNS_COMMANDS, as_command, with_provider};
 use planproof_output::nearest::near;
 use planproof_tools::process::shell_word;
 
 use super::Call;
 use crate::arguments::has_use;
-use crate::assembly::{RUNS_COMMANDS, as_command, with_provider};
 
 /// Dashes that word processors and chat programs make of hyphens.
 const DASHES: [char; 6] = ['\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}', '\u{2014}', '\u{2212}'];

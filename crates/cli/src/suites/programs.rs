@@ -10,8 +10,6 @@ use planproof_suite::CaseError;
 use planproof_trace::{LogicalClock, Recorder, Secrets};
 use tokio::runtime::Runtime;
 
-use crate::assembly;
-
 /// The number of the only attempt at a program, which the ids of its calls begin with.
 const ATTEMPT: u32 = 1;
 
@@ -46,6 +44,6 @@ impl Started {
             .enable_all()
             .build()
             .map_err(|error| Failure::outside(format!("cannot start the async runtime: {error}")))?;
-        Ok(Self { sandbox: assembly::sandbox()?, runtime })
+        Ok(Self { sandbox: planproof_assembly::sandbox()?, runtime })
     }
 }

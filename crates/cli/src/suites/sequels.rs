@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use planproof_assembly::arguments::CompatChoice;
 use planproof_order::OrderSuite;
 use planproof_output::failure::Failure;
 use planproof_suite::{OptionUse, Sequel, Suite, SuiteOption};
 use serde_json::Value;
 
 use super::options::{COMPAT, SuiteValues, argument, value};
-use crate::arguments::CompatChoice;
 
 /// How sequels of a campaign are done, by the options that ask for them.
 pub(crate) type SequelOptions = BTreeMap<String, Value>;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use planproof_assembly::python;
 use planproof_everyday::PythonTool;
 use planproof_output::failure::Failure;
 use planproof_sandbox::SandboxLimits;
@@ -10,7 +11,7 @@ use planproof_tools::{CombinedTools, OpenSource, toolbox_for_run};
 use planproof_tptu::MakeEvaluationTools;
 use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
 
-use crate::{own_tools, python};
+use crate::own_tools;
 
 /// The tools for the runs of a suite, over one sandbox that is started when it is first needed. Those of everyday work
 /// are the real ones, with no server configured.

@@ -23,13 +23,13 @@ use super::super::campaign::{
 use super::super::matrix;
 use super::super::view::Beside;
 use crate::arguments::{BenchArguments, Global};
-use crate::assembly::{self, Outside};
 use crate::config::{NOISE, agent_setting};
 use crate::errors::OrFail as _;
 use crate::stored::Stored;
 use crate::stored_options::CampaignOptions;
 use crate::stream::Stream;
 use crate::wanted::{self, Named};
+use crate::world::Outside;
 
 /// Longest cause of a broken set-up in a note below a table, in characters.
 const NOTE_CHARACTERS_MAX: usize = 600;
@@ -76,13 +76,13 @@ pub(super) fn asked_for(
     }
     let agents = combinations(&agents, &models, &settings).or_fail()?;
     let options = &arguments.campaign.agent_options;
-    let with_options = |agent: &AgentSpec| assembly::with_options(agent.as_str(), options);
+    let with_options = |agent: &AgentSpec| planproof_assembly::with_options(agent.as_str(), options);
     agents.iter().map(with_options).collect::<Result<_, _>>().map(Some)
 }
 
 /// Refuses a text that names no agent. A kind of agent is one beside `--model`.
 fn must_be_agent(name: &str) -> Result<(), Failure> {
-    assembly::agent_spec(name).map(drop).map_err(|failure| match failure {
+    planproof_assembly::agent_spec(name).map(drop).map_err(|failure| match failure {
         Failure::Usage(what) if what.contains("@MODEL") => {
             Failure::Usage(format!("{what}; or name its model with --model"))
         }
@@ -167,7 +167,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let files = files(request)?;
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
     for agent in agents.iter().filter(|_| campaign.guard.is_none()) {
-        if let Some(rules) = assembly::rules_named_by(agent)? {
+        if let Some(rules) = planproof_assembly::rules_named_by(agent)? {
             let rules = rules.display();
             return Err(Failure::usage(format!(
                 "{agent} names the rules {rules}, and all agents of a matrix are held to the same: pass --guard {rules}, \

@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use planproof_agents::{AgentSpec, REPLY_TOKENS};
+use planproof_assembly::providers;
 use planproof_campaign::{StoreOptions, is_complete, parts};
 use planproof_engine::{Report, Tokens};
 use planproof_model::prices::{Money, Prices};
@@ -26,8 +27,6 @@ use tokio_util::sync::CancellationToken;
 use super::super::campaign::{Extras, carry_out, named_agent, prepare, stop_on_signal};
 use super::super::runs::date;
 use crate::arguments::{BenchArguments, Command, Global, ModelsArguments, TestArguments, TestForm};
-use crate::assembly;
-use crate::assembly::providers;
 use crate::config;
 use crate::errors::OrFail as _;
 use crate::stored::Stored;
@@ -96,7 +95,8 @@ fn agent(name: &str) -> Result<AgentSpec, Failure> {
     // a model has colons of its own, as in `openai/llama3:8b`.
     let has_provider = || name.split_once('/').is_some_and(|(provider, _)| !provider.contains(':'));
     let is_model = !name.contains('@') && (providers::find(name)?.is_some() || has_provider());
-    let spec = assembly::agent_spec(&if is_model { format!("{KIND}@{name}") } else { name.to_owned() })?;
+    let spec =
+        planproof_assembly::agent_spec(&if is_model { format!("{KIND}@{name}") } else { name.to_owned() })?;
     match parts(&spec).model {
         Some(_) => Ok(spec),
         None => Err(Failure::usage(format!(
@@ -285,7 +285,7 @@ impl Models<'_> {
         let label = self.label(form, true);
         let parts = parts(agent);
         // The same kind of agent, so that the simulated model is asked the same.
-        let stand_in = assembly::agent_spec(&format!("{}@{STAND_IN}", parts.kind))?;
+        let stand_in = planproof_assembly::agent_spec(&format!("{}@{STAND_IN}", parts.kind))?;
         if self.find(&stand_in, &label)?.is_none_or(|row| !is_complete(&row)) {
             let line = self.new_campaign(stand_in.as_str(), form, &label, None);
             self.test(line, None, stop).await?;
@@ -476,7 +476,7 @@ fn is_of(row: &CampaignRow, agent: &AgentSpec, label: &str) -> bool {
 /// What was paid for a campaign, also for runs that were cut off. Nobody is paid for a simulation, but a real model is,
 /// whatever is simulated beside it.
 pub(in crate::commands) fn paid_for(row: &CampaignRow) -> Money {
-    let is_simulation = row.model.as_deref().is_some_and(assembly::is_simulation);
+    let is_simulation = row.model.as_deref().is_some_and(planproof_assembly::is_simulation);
     let paid = row.progress.spent.picodollars.filter(|_| !is_simulation);
     paid.map(Money::from_picodollars).unwrap_or_default()
 }

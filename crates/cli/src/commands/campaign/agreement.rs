@@ -12,7 +12,6 @@ use planproof_suite::Case;
 
 use super::plan::{CampaignPlan, WantedCases};
 use crate::arguments::{CHOOSING, CampaignArguments, Given, Global, Written};
-use crate::assembly;
 use crate::stored_options::SuiteOptions;
 
 /// Compares options as they are written.
@@ -138,7 +137,7 @@ pub(super) fn must_agree(
         Some(_) => {}
         None => {
             // Options of agents may be given without an agent. They are about the recorded one then.
-            let now = assembly::options_written(&arguments.agent_options);
+            let now = planproof_assembly::options_written(&arguments.agent_options);
             let then = AGENT_OPTIONS
                 .map(|option| (option, recorded.agent.option_written(option).map(str::to_owned)));
             agreement.options(then.to_vec(), &now);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::AgentSpec;
+use planproof_assembly::arguments::{ModelArguments, Think};
 use planproof_campaign::{
     Answers, BudgetOptions, Keeping, ProgramOptions, RecordedCampaign, Replay, RequestedCampaign, Resumed,
     StoreOptions, StoredCampaign, StoredGuard,
@@ -27,17 +28,15 @@ use super::prepared::Prepared;
 use super::sequels::{must_be_asked_for, resumed_sequels, with_sequels};
 use super::shard::{ShardRun, must_be_same};
 use crate::arguments::{
-    BudgetArguments, CampaignArguments, Global, ModelArguments, ProgramArguments, ReviewChoice,
-    StoreArguments, Think,
+    BudgetArguments, CampaignArguments, Global, ProgramArguments, ReviewChoice, StoreArguments,
 };
-use crate::assembly;
-use crate::assembly::Outside;
 use crate::commands::gate::Before;
 use crate::commands::rules::unknown;
 use crate::errors::OrFail as _;
 use crate::stored::{self, Stored, must_exist};
 use crate::stored_options::{ORDER, SuiteOptions};
 use crate::wanted::{self, Named};
+use crate::world::Outside;
 use crate::{damage, review};
 
 /// What a campaign is besides the command's own request.
@@ -110,7 +109,7 @@ pub(crate) fn prepare(
 /// The agent that the command line names, with its options.
 pub(crate) fn named_agent(arguments: &CampaignArguments) -> Result<Option<AgentSpec>, Failure> {
     let agent = arguments.agent.as_deref();
-    agent.map(|name| assembly::with_options(name, &arguments.agent_options)).transpose()
+    agent.map(|name| planproof_assembly::with_options(name, &arguments.agent_options)).transpose()
 }
 
 /// The command line's description of a new campaign, and the options of its suite in it.
@@ -131,7 +130,7 @@ pub(crate) fn new_campaign(
     let seed = if seed_is_secret { drawn() } else { global.seed };
     let guard = match &arguments.guard {
         Some(file) => Some(file.clone()),
-        None => assembly::rules_named_by(&agent)?,
+        None => planproof_assembly::rules_named_by(&agent)?,
     };
     let mut new = RequestedCampaign {
         repeats: plan.repeats,
@@ -188,7 +187,7 @@ fn stored_guard(file: &Path) -> Result<StoredGuard, Failure> {
 /// The first one that is not, with the nearest tool.
 pub(crate) fn must_concern(guard: &StoredGuard, cases: &[Arc<dyn Case>]) -> Result<(), Failure> {
     let rules = guard.rules().or_fail()?;
-    match unknown(&rules, &assembly::tools_of_cases(cases)?).first() {
+    match unknown(&rules, &planproof_assembly::tools_of_cases(cases)?).first() {
         None => Ok(()),
         Some(fault) => Err(Failure::usage(format!("{}:{fault}", guard.file))),
     }
@@ -196,7 +195,7 @@ pub(crate) fn must_concern(guard: &StoredGuard, cases: &[Arc<dyn Case>]) -> Resu
 
 /// The longest time of a run of this agent.
 pub(crate) fn run_time(arguments: &CampaignArguments, agent: &AgentSpec) -> Duration {
-    assembly::run_time(asked_model(arguments, agent), &arguments.model, arguments.timeout)
+    planproof_assembly::run_time(asked_model(arguments, agent), &arguments.model, arguments.timeout)
 }
 
 /// The model that runs of this agent ask.
@@ -257,7 +256,11 @@ fn begin(
     };
     let run = planproof_campaign::begin(&world, &new, cases)?;
     if !global.quiet {
-        assembly::tell_run_time(asked_model(arguments, &new.agent), &arguments.model, arguments.timeout);
+        planproof_assembly::tell_run_time(
+            asked_model(arguments, &new.agent),
+            &arguments.model,
+            arguments.timeout,
+        );
     }
     Ok(with_sequels(run, of_suite))
 }

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
+use planproof_assembly::arguments::ModelArguments;
 use planproof_campaign::{Merged, MissingShard, merge};
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::terminal;
@@ -12,8 +13,8 @@ use planproof_tools::process::shell_word;
 use serde_json::json;
 
 use super::print_json;
-use crate::arguments::{Global, ModelArguments};
-use crate::assembly::Outside;
+use crate::arguments::Global;
+use crate::world::Outside;
 
 /// Most missing shards whose commands are printed.
 const MISSING_SHOWN_MAX: usize = 20;

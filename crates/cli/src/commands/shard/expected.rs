@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use planproof_agents::{AgentSpec, Reach};
+use planproof_assembly::providers;
 use planproof_campaign::{Cases, RequestedCampaign, StoreOptions};
 use planproof_model::prices::Prices;
 use planproof_output::failure::Failure;
@@ -23,7 +24,6 @@ use super::super::campaign::{
 use crate::arguments::{
     Arguments, BenchArguments, CampaignArguments, Command, Global, RecordingArguments, TestArguments,
 };
-use crate::assembly::{self, providers};
 use crate::errors::OrFail as _;
 use crate::stored::Stored;
 use crate::suites::OwnOptions;
@@ -210,7 +210,7 @@ impl Asked {
         stand_in: &'static str,
         (store, global): (&TemporaryStore, &Global),
     ) -> Result<Result<ExpectedRun, String>, Failure> {
-        let agent = assembly::agent_spec(&format!("{}{stand_in}", self.kind))?;
+        let agent = planproof_assembly::agent_spec(&format!("{}{stand_in}", self.kind))?;
         runtime()?.block_on(async {
             let prepared = prepare(campaign, global, Some(agent), plan, Extras::default())?;
             let run = &prepared.run;

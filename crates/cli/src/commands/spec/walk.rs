@@ -1,12 +1,11 @@
 //! `planproof spec step`: a walk through a specification.
 
+use planproof_assembly::specifications::SpecSource;
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::print::print_json;
 use planproof_spec::{Automaton, Compat, Entered, Loaded, StateId, Walk};
 use planproof_trace::{Arguments, CallId, ToolCall};
 use serde_json::{Map, Value, json};
-
-use crate::assembly::specifications::Source;
 
 /// A proposed state, as it was written, with the call that it completes.
 struct Proposal<'t> {
@@ -16,7 +15,7 @@ struct Proposal<'t> {
 }
 
 pub(super) fn step(file: &str, states: &str, compat: Compat) -> Result<ExitCode, Failure> {
-    let source = Source::find(file)?;
+    let source = SpecSource::find(file)?;
     let Loaded { automaton, .. } = source.load_or_explain(compat, false)?;
     let proposals = proposals(&automaton, states)?;
     let mut walk = Walk::new(&automaton, compat);

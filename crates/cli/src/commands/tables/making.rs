@@ -20,7 +20,6 @@ use super::super::campaign::{Extras, carry_out, named_agent, prepare, stop_on_si
 use super::papers::{LIMIT, Line, Papers, Request};
 use super::pdoctor;
 use crate::arguments::{Command, Global};
-use crate::assembly;
 use crate::config;
 use crate::errors::OrFail as _;
 use crate::stored::Stored;
@@ -101,7 +100,11 @@ impl Making<'_> {
     /// All agents of a line with that model: one for each campaign.
     fn agents(&self, line: &Line, model: &str) -> Result<Vec<AgentSpec>, Failure> {
         if line.suite().is_none() {
-            return line.agents_with(model).iter().map(|agent| assembly::agent_spec(agent)).collect();
+            return line
+                .agents_with(model)
+                .iter()
+                .map(|agent| planproof_assembly::agent_spec(agent))
+                .collect();
         }
         let mut agents = Vec::new();
         for words in line.printed(model, LIMIT, self.request) {

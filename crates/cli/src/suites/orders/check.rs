@@ -19,7 +19,6 @@ use serde_json::{Map, Value, json};
 
 use super::files::{pick_case, read_cases};
 use crate::arguments::{CheckArguments, Global};
-use crate::assembly;
 use crate::render::{self, Marking};
 
 /// One run of a case.
@@ -92,7 +91,7 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
 /// The events of an agent that makes these calls one after the other and then answers.
 fn from_calls(case: &PlanningCase, calls: &[String]) -> Result<Vec<Event>, Failure> {
     let tools = mock_tools(case, &SchemaCache::default())
-        .map_err(|error| assembly::fault_of_case(&case.id, &error))?;
+        .map_err(|error| planproof_assembly::fault_of_case(&case.id, &error))?;
     let id = inline(&case.id);
     let mut kinds = Vec::new();
     for (number, written) in calls.iter().map(|call| call.trim()).filter(|call| !call.is_empty()).enumerate()

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use planproof_assembly::CallLanguage;
 use planproof_order::learning::{self, Language, LeftOut};
 use planproof_order::typed;
 use planproof_output::failure::Failure;
@@ -10,8 +11,6 @@ use planproof_store::{CampaignRow, DamagedRun, RunRow, Store, Unit};
 
 use super::case;
 use crate::arguments::ExportFormat;
-use crate::assembly;
-use crate::assembly::CallLanguage;
 use crate::stored;
 
 /// Writes a line of learning data for each failed run that has one, except for `unsealed` ones. Returns the damaged
@@ -23,7 +22,7 @@ pub(crate) fn write(
     format: ExportFormat,
     out: &mut impl std::io::Write,
 ) -> Result<Vec<DamagedRun>, Failure> {
-    let language = match assembly::language(&assembly::agent_spec(&campaign.agent)?)? {
+    let language = match planproof_assembly::language(&planproof_assembly::agent_spec(&campaign.agent)?)? {
         CallLanguage::Calls => Language::Calls,
         CallLanguage::Votes => Language::Votes,
         CallLanguage::Text(form) => Language::Text(*form),

@@ -17,7 +17,6 @@ use planproof_trace::Tool;
 use serde_json::{Value, json};
 
 use crate::arguments::{DraftArguments, Global, RuleCasesArguments};
-use crate::assembly;
 use crate::suites::orders::{pick_case, read_cases, wrapped};
 use crate::suites::scenarios::drawn::{drawing, drawn, tools_of};
 
@@ -76,7 +75,7 @@ pub(super) fn of_cases(
         None => cases,
     };
     let mut tools: Vec<Tool> = Vec::new();
-    for tool in assembly::tools_of_cases(&wrapped(cases.clone()))? {
+    for tool in planproof_assembly::tools_of_cases(&wrapped(cases.clone()))? {
         if !tools.iter().any(|other| other.name == tool.name) {
             tools.push(tool);
         }

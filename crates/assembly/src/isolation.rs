@@ -13,7 +13,7 @@ use planproof_output::own;
 ///
 /// # Errors
 /// More is requested than the machine offers.
-pub(crate) fn of_program(
+pub fn of_program(
     options: &ProgramOptions,
     store: &Path,
     program: &Path,

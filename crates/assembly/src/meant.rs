@@ -6,7 +6,7 @@ use planproof_agents::{
 use planproof_output::nearest::near;
 use planproof_sim::{ECHO_NAME, GOLD_NAME, PlantedFault, SimKind};
 
-use crate::assembly::providers::providers;
+use crate::providers::providers;
 
 /// What the names of models begin with although no server is behind them, with an example.
 const WITHOUT_SERVER: [(&str, &str); 2] = [("sim", "careless"), ("replay", "FILE")];
@@ -39,13 +39,13 @@ const FAMILIES: [(&str, &str); 9] = [
 ];
 
 /// Words behind `runs` that are easily typed behind another command.
-pub(crate) const RUNS_COMMANDS: [&str; 6] = ["list", "show", "export", "verify", "label", "delete"];
+pub const RUNS_COMMANDS: [&str; 6] = ["list", "show", "export", "verify", "label", "delete"];
 
 /// The name of any model, to ask whether a kind is one.
 const ANY_MODEL: &str = "sim/perfect";
 
 /// What to say of this text, which names no agent, if it is known what was meant.
-pub(super) fn agent(text: &str) -> Option<String> {
+pub(crate) fn agent(text: &str) -> Option<String> {
     let bare = text.strip_prefix(GUARD_PREFIX).unwrap_or(text);
     if bare == "last" {
         return Some(
@@ -84,7 +84,7 @@ pub(super) fn agent(text: &str) -> Option<String> {
 
 /// What to say of this text, which names no model, if it is known what was meant; `before` is what the model's name
 /// has to stand behind.
-pub(super) fn model(name: &str, before: &str) -> Option<String> {
+pub(crate) fn model(name: &str, before: &str) -> Option<String> {
     // First, because open models may be called like those of a provider: `gpt-oss` would be taken for one of OpenAI's.
     let meant = of_family(name)
         .or_else(|| of_provider(name))
@@ -95,7 +95,7 @@ pub(super) fn model(name: &str, before: &str) -> Option<String> {
 
 /// The name of a model as it is written behind an `@`, from a name that may lack its provider. A provider that is not
 /// known is that of a server which speaks OpenAI's protocol.
-pub(crate) fn with_provider(name: &str) -> String {
+pub fn with_provider(name: &str) -> String {
     if name.contains('/') {
         return name.to_owned();
     }
@@ -108,7 +108,7 @@ pub(crate) fn with_provider(name: &str) -> String {
 }
 
 /// The names of simulated models, without `sim/`.
-pub(super) fn simulated_names() -> Vec<&'static str> {
+pub(crate) fn simulated_names() -> Vec<&'static str> {
     let planted = PlantedFault::ALL.into_iter().map(PlantedFault::as_str);
     let others = [GOLD_NAME, ECHO_NAME].into_iter().filter_map(|name| name.strip_prefix("sim/"));
     let kinds = SimKind::ALL.into_iter().chain(SimKind::OF_SERVERS);
@@ -148,7 +148,7 @@ fn in_lower_case(text: &str) -> Option<String> {
 }
 
 /// A command without `command:`. A single word has to be a path: it may be anybody's name.
-pub(crate) fn as_command(text: &str) -> Option<String> {
+pub fn as_command(text: &str) -> Option<String> {
     let first = text.split_whitespace().next()?;
     if first == text.trim() && !first.contains(['/', '\\']) {
         return None;

@@ -20,13 +20,13 @@ use planproof_spec::{Automaton, Compat, Loaded};
 use planproof_trace::Continuation;
 
 use crate::arguments::{self, AgentArguments};
-use crate::assembly::specifications::Source;
+use crate::specifications::SpecSource;
 
 /// Largest file in a command whose digest is stored, in bytes.
 const DIGESTED_BYTES_MAX: u64 = 64 << 20;
 
 /// The options of the command line, as they are written.
-pub(crate) fn options_written(arguments: &AgentArguments) -> Vec<(&'static str, Option<String>)> {
+pub fn options_written(arguments: &AgentArguments) -> Vec<(&'static str, Option<String>)> {
     // In the order of AGENT_OPTIONS, which begins with these.
     let values = [
         arguments.samples.map(|samples| samples.to_string()),
@@ -45,7 +45,7 @@ pub(crate) fn options_written(arguments: &AgentArguments) -> Vec<(&'static str, 
 }
 
 /// The name of an agent with the options of the command line in it.
-pub(crate) fn with_options(name: &str, arguments: &AgentArguments) -> Result<AgentSpec, Failure> {
+pub fn with_options(name: &str, arguments: &AgentArguments) -> Result<AgentSpec, Failure> {
     let name = super::agent_spec(name)?;
     let values = options_written(arguments);
     let given: Vec<_> = values.into_iter().filter_map(|(option, value)| Some((option, value?))).collect();
@@ -56,7 +56,7 @@ pub(crate) fn with_options(name: &str, arguments: &AgentArguments) -> Result<Age
 type WithModel = (Arc<dyn Agent>, Arc<dyn Model>);
 
 /// The agent of a name that is made from specifications.
-pub(super) fn agent(
+pub(crate) fn agent(
     name: &AgentSpec,
     model_name: &str,
     find_model: &FindModel<'_, Failure>,
@@ -88,13 +88,13 @@ fn checker(command: &str) -> Result<ProgramChecker, Failure> {
 }
 
 /// The files of the agent of this name, as they are now.
-pub(crate) fn made_from(name: &AgentSpec) -> Result<MadeFrom, Failure> {
+pub fn made_from(name: &AgentSpec) -> Result<MadeFrom, Failure> {
     let files = name.specifications().into_iter().filter_map(|name| match name {
         SpecName::File(file) => Some(file),
         SpecName::Shipped(_) => None,
     });
     let specifications = files.map(|file| {
-        let sha256 = Source::find(file)?.sha256();
+        let sha256 = SpecSource::find(file)?.sha256();
         Ok(FileDigest { file: file.to_owned(), sha256 })
     });
     let command = match name.options().and_then(|options| options.evaluator.as_ref()) {
@@ -132,7 +132,7 @@ fn sha256_of(file: &str) -> Option<String> {
 }
 
 /// How an agent makes its calls.
-pub(crate) enum CallLanguage {
+pub enum CallLanguage {
     /// As calls.
     Calls,
     /// As the choice of several samples.
@@ -142,7 +142,7 @@ pub(crate) enum CallLanguage {
 }
 
 /// How the agent of that name makes its calls. Reads the specification of one that has a file of its own.
-pub(crate) fn language(name: &AgentSpec) -> Result<CallLanguage, Failure> {
+pub fn language(name: &AgentSpec) -> Result<CallLanguage, Failure> {
     let is_specified =
         matches!(name.form(), AgentForm::Asking { kind: AgentKind::Specified(..) | AgentKind::Pair(..), .. });
     let Some(options) = name.options().filter(|_| is_specified) else { return Ok(CallLanguage::Calls) };
@@ -169,7 +169,7 @@ fn is_one_sample(samples: Option<NonZeroU32>) -> bool {
 }
 
 /// The specifications of an agent, with where they come from; none where it is not made from any.
-pub(super) fn specifications(name: &AgentSpec) -> Result<Vec<(String, Arc<Automaton>)>, Failure> {
+pub(crate) fn specifications(name: &AgentSpec) -> Result<Vec<(String, Arc<Automaton>)>, Failure> {
     let compat = compat_of(name);
     let read = |name: &SpecName| {
         // Whether examples are shown changes no requirement.
@@ -183,7 +183,7 @@ pub(super) fn specifications(name: &AgentSpec) -> Result<Vec<(String, Arc<Automa
 ///
 /// # Errors
 /// A specification cannot be used, or two of them name different files.
-pub(crate) fn rules_named_by(name: &AgentSpec) -> Result<Option<PathBuf>, Failure> {
+pub fn rules_named_by(name: &AgentSpec) -> Result<Option<PathBuf>, Failure> {
     let mut found: Option<PathBuf> = None;
     for specification in name.specifications() {
         let Specified { source, loaded } = Specified::read(specification, None, compat_of(name))?;
@@ -209,7 +209,7 @@ enum Kinds {
 }
 
 struct Specified {
-    source: Source,
+    source: SpecSource,
     loaded: Loaded,
 }
 
@@ -276,8 +276,8 @@ impl Specified {
     /// A shipped specification, or that of a file, with examples or without.
     fn read(name: &SpecName, examples: Option<bool>, compat: Compat) -> Result<Self, Failure> {
         let source = match name {
-            SpecName::File(file) => Source::find(file)?,
-            SpecName::Shipped(name) => Source::shipped(name)
+            SpecName::File(file) => SpecSource::find(file)?,
+            SpecName::Shipped(name) => SpecSource::shipped(name)
                 .ok_or_else(|| Failure::usage(format!("there is no shipped specification {name}")))?,
         };
         let mut loaded = source.for_agent(compat)?;

@@ -8,7 +8,6 @@ use planproof_isolation::MachineIsolation;
 use planproof_output::failure::Failure;
 use planproof_output::{secrets, text_files};
 
-use crate::errors::OrFail as _;
 use secrecy::{ExposeSecret, SecretString};
 
 /// Most names of `--allow-host`.
@@ -24,7 +23,11 @@ pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting
         return Err(Failure::usage(format!("--cwd {}: there is no such folder", folder.display())));
     }
     let variables = held_variables(env_file.as_deref())?;
-    let folder = cwd.as_deref().map(planproof_campaign::absolute).transpose().or_fail()?;
+    let folder = cwd
+        .as_deref()
+        .map(planproof_campaign::absolute)
+        .transpose()
+        .map_err(|error| Failure::usage(error.to_string()))?;
     let hosts = hosts(allow_hosts)?;
     Ok(ProgramSetting {
         passed: env.clone(),

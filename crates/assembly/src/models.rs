@@ -16,11 +16,11 @@ use planproof_output::terminal::inline;
 use planproof_output::{progress, secrets, tell};
 use planproof_sim::{ECHO_NAME, EchoModel, SimKind, SimModel, gold_faults};
 
-use super::{meant, providers};
 use crate::arguments::ModelArguments;
+use crate::{meant, providers};
 
 /// The model of that name.
-pub(crate) fn model(
+pub fn model(
     name: &str,
     form: ModelForm,
     asking: &ModelArguments,
@@ -51,7 +51,7 @@ pub(crate) fn model(
 ///
 /// # Errors
 /// Nothing with such a name is known.
-pub(crate) fn must_be_known(name: &str) -> Result<(), Failure> {
+pub fn must_be_known(name: &str) -> Result<(), Failure> {
     ModelName::parse(name).map(drop)
 }
 
@@ -158,12 +158,12 @@ pub(crate) fn is_local(model: &str) -> bool {
 }
 
 /// The longest time of a run of an agent with this model: one on this machine, which may be slow, has more by default.
-pub(crate) fn run_time(model: Option<&str>, asking: &ModelArguments, timeout: Option<f64>) -> Duration {
+pub fn run_time(model: Option<&str>, asking: &ModelArguments, timeout: Option<f64>) -> Duration {
     asking.run_time(timeout, model.is_some_and(is_local))
 }
 
 /// Tells the user that runs may take longer than usual by default.
-pub(crate) fn tell_run_time(model: Option<&str>, asking: &ModelArguments, timeout: Option<f64>) {
+pub fn tell_run_time(model: Option<&str>, asking: &ModelArguments, timeout: Option<f64>) {
     let (time, usual) = (run_time(model, asking, timeout), asking.run_time(timeout, false));
     if let Some(model) = model.filter(|_| time != usual) {
         let (time, usual) = (time.as_secs(), usual.as_secs());
@@ -179,7 +179,7 @@ fn variable(name: &str) -> Option<String> {
 }
 
 /// A simulated model can also be reached through `serve-model`, as in `openai/sim/NAME`.
-pub(crate) fn is_simulation(model: &str) -> bool {
+pub fn is_simulation(model: &str) -> bool {
     let is_simulated = |model: &str| model.starts_with("sim/");
     is_simulated(model)
         || providers::find(model).is_ok_and(|found| found.is_some_and(|(_, model)| is_simulated(model)))

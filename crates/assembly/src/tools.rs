@@ -11,15 +11,15 @@ use planproof_output::terminal::inline;
 use planproof_suite::Case;
 use planproof_trace::Tool;
 
-use super::kinds;
+use crate::kinds;
 
 /// A fault of a case, in one line: its id comes from a file, and so may words of the fault.
-pub(crate) fn fault_of_case(id: &str, error: &impl Display) -> Failure {
+pub fn fault_of_case(id: &str, error: &impl Display) -> Failure {
     Failure::usage(inline(&format!("case {id}: {error}")))
 }
 
 /// The tools of some cases, each name once.
-pub(crate) fn tools_of_cases(cases: &[Arc<dyn Case>]) -> Result<Vec<Tool>, Failure> {
+pub fn tools_of_cases(cases: &[Arc<dyn Case>]) -> Result<Vec<Tool>, Failure> {
     let mut tools: BTreeMap<String, Tool> = BTreeMap::new();
     for case in cases {
         let toolbox = case.toolbox().map_err(|error| fault_of_case(&case.card().id, &error))?;
@@ -32,7 +32,7 @@ pub(crate) fn tools_of_cases(cases: &[Arc<dyn Case>]) -> Result<Vec<Tool>, Failu
 
 /// Reports on stderr the faults of the agent's specifications if these are the tools, one per line; `find` returns
 /// the tools and is only called if requirements are about calls.
-pub(crate) fn warn_of_tools(
+pub fn warn_of_tools(
     name: &AgentSpec,
     find: impl FnOnce() -> Result<Vec<Tool>, Failure>,
 ) -> Result<(), Failure> {

@@ -5,16 +5,14 @@ use std::sync::{Arc, OnceLock};
 use planproof_everyday::SandboxSource;
 use planproof_sandbox::Sandbox;
 
-use crate::assembly;
-
 /// One sandbox, which is started when it is first needed.
-pub(crate) fn sandbox() -> SandboxSource {
+pub fn sandbox() -> SandboxSource {
     let started: OnceLock<Arc<Sandbox>> = OnceLock::new();
     // A failure is not kept, so that the next call tries again. If two threads make a sandbox at the same time, one of
     // them is dropped.
     Arc::new(move || match started.get() {
         Some(sandbox) => Ok(Arc::clone(sandbox)),
-        None => match assembly::sandbox() {
+        None => match crate::sandbox() {
             Ok(sandbox) => Ok(Arc::clone(started.get_or_init(|| Arc::new(sandbox)))),
             Err(failure) => Err(failure.describe()),
         },

@@ -1,7 +1,7 @@
 //! A team from the command line: of one model, or as a file describes its roles.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use planproof_agents::team::{Deliver, Executor, SupervisorWork, TeamModels, TeamOptions, TeamPrompts};
 use planproof_agents::{AgentForm, AgentKind, AgentOptions, FunctionCallingAgent, TeamAgent};
@@ -20,8 +20,7 @@ use planproof_plan::team::crew::is_executor_name;
 use planproof_trace::secrets_in_urls;
 use serde::Deserialize;
 
-use super::agent_spec;
-use crate::suites::roles::{ShippedRoles, shipped_roles};
+use crate::agent_spec;
 
 /// The file.
 #[derive(Deserialize)]
@@ -80,7 +79,7 @@ struct ExecutorTable {
 }
 
 /// The team, and the model that the agent's name has.
-pub(super) fn agent(
+pub(crate) fn agent(
     options: &AgentOptions,
     model_name: &str,
     find_model: &FindModel<'_, Failure>,
@@ -140,9 +139,21 @@ fn work(options: &AgentOptions, path: &Path, file: &File) -> Result<TeamOptions,
     Ok(team)
 }
 
+/// A file of roles that comes with planproof: its name, its text, and the files that it names with their texts.
+pub type RolesFile = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// Those that come with planproof.
+static SHIPPED: OnceLock<Vec<RolesFile>> = OnceLock::new();
+
+/// Registers the files of roles that come with planproof, once, before any agent is made.
+pub fn register_roles(files: impl IntoIterator<Item = RolesFile>) {
+    // A second call cannot happen: the command begins once in a process.
+    let _ = SHIPPED.set(files.into_iter().collect());
+}
+
 /// The roles of that name that come with planproof.
-fn shipped(path: &Path) -> Option<&'static ShippedRoles> {
-    shipped_roles().find(|(name, ..)| Path::new(name) == path)
+fn shipped(path: &Path) -> Option<&'static RolesFile> {
+    SHIPPED.get()?.iter().find(|(name, ..)| Path::new(name) == path)
 }
 
 /// The text of the file that describes the roles, or of one that it names.
@@ -160,7 +171,7 @@ fn text_of(roles: &Path, path: &Path) -> Result<String, Failure> {
 }
 
 /// The files that a team is made from, as they are now.
-pub(super) fn digests(roles: &str) -> Result<Vec<FileDigest>, Failure> {
+pub(crate) fn digests(roles: &str) -> Result<Vec<FileDigest>, Failure> {
     let file = read(roles)?;
     let prompts = prompts_of(Path::new(roles), &file).into_iter().map(|(_, prompt)| prompt);
     let digest = |path: PathBuf| {

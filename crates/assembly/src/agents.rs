@@ -18,18 +18,18 @@ use planproof_output::secrets;
 use planproof_output::text_files::read_text;
 use planproof_sandbox::{Sandbox, WorkerCommand};
 
-use super::models::is_simulation;
-use super::{env_file, kinds, meant, team};
+use crate::models::is_simulation;
+use crate::{env_file, kinds, meant, team};
 
 /// The agent of that name, taken apart.
-pub(crate) fn agent_spec(name: &str) -> Result<AgentSpec, Failure> {
+pub fn agent_spec(name: &str) -> Result<AgentSpec, Failure> {
     AgentSpec::parse(name)
         .map_err(|error| Failure::usage(meant::agent(name).unwrap_or_else(|| error.to_string())))
 }
 
 /// The agent with that name, with models from `find_model`. If it is a program, it is started with `program`, and
 /// with the launcher that `isolate` returns for its file.
-pub(crate) fn agent(
+pub fn agent(
     name: &AgentSpec,
     program: &ProgramOptions,
     isolate: &dyn Fn(&Path) -> Result<MachineIsolation, Failure>,
@@ -161,12 +161,12 @@ fn own_prompt(options: &AgentOptions) -> Result<Option<(&str, String)>, Failure>
 }
 
 /// Where no program is an agent.
-pub(crate) fn no_isolation(_: &Path) -> Result<MachineIsolation, Failure> {
+pub fn no_isolation(_: &Path) -> Result<MachineIsolation, Failure> {
     Ok(MachineIsolation::default())
 }
 
 /// The sandbox for programs, whose workers are this program in another role.
-pub(crate) fn sandbox() -> Result<Sandbox, Failure> {
+pub fn sandbox() -> Result<Sandbox, Failure> {
     let command = WorkerCommand::this_program()
         .map_err(|error| Failure::outside(format!("the Python sandbox cannot be started: {error}")))?;
     let workers = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);

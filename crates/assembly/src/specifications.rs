@@ -20,16 +20,16 @@ const SHOWN_MAX: usize = 50;
 const QUOTED_LINE_BYTES_MAX: usize = 1000;
 
 /// A specification's text, with the name that messages give it.
-pub(crate) struct Source {
-    pub(crate) name: String,
+pub struct SpecSource {
+    pub name: String,
     text: String,
     /// It comes with planproof.
     is_shipped: bool,
 }
 
-impl Source {
+impl SpecSource {
     /// Reads a file, or takes a shipped specification. A file of that name comes first.
-    pub(crate) fn find(name: &str) -> Result<Self, Failure> {
+    pub fn find(name: &str) -> Result<Self, Failure> {
         let path = Path::new(name);
         match shipped(name).filter(|_| !path.exists()) {
             Some(text) => Ok(Self::of_shipped(name, text)),
@@ -49,7 +49,7 @@ impl Source {
     }
 
     /// A shipped specification.
-    pub(crate) fn shipped(name: &str) -> Option<Self> {
+    pub fn shipped(name: &str) -> Option<Self> {
         Some(Self::of_shipped(name, shipped(name)?))
     }
 
@@ -59,7 +59,7 @@ impl Source {
 
     /// Whether a model is shown its examples by default. Those of a file are part of its author's work; those of
     /// shipped ones would change the established meaning of their names, and cost tokens with each request.
-    pub(crate) fn shows_examples(&self) -> bool {
+    pub fn shows_examples(&self) -> bool {
         !self.is_shipped
     }
 
@@ -68,7 +68,7 @@ impl Source {
     ///
     /// # Errors
     /// It is not in that folder or below it.
-    pub(crate) fn rules(&self, spec: &Spec) -> Result<Option<PathBuf>, Failure> {
+    pub fn rules(&self, spec: &Spec) -> Result<Option<PathBuf>, Failure> {
         let folder = Path::new(&self.name).parent().filter(|_| !self.is_shipped).unwrap_or(Path::new(""));
         let Some(path) = spec.rules.as_ref().map(|rules| folder.join(&rules.value)) else { return Ok(None) };
         must_be_below(folder, &path)?;
@@ -76,16 +76,16 @@ impl Source {
     }
 
     /// The SHA-256 of its text, which defines it completely, in hexadecimal digits.
-    pub(crate) fn sha256(&self) -> String {
+    pub fn sha256(&self) -> String {
         sha256(self.text.as_bytes())
     }
 
-    pub(crate) fn load(&self, compat: Compat) -> Result<Loaded, FaultySpec> {
+    pub fn load(&self, compat: Compat) -> Result<Loaded, FaultySpec> {
         load_with_schemas(&self.text, compat, &Schemas::default())
     }
 
     /// As [`load`](Self::load), with its faults on stderr; warnings, too, if `shows_warnings`.
-    pub(crate) fn load_or_explain(&self, compat: Compat, shows_warnings: bool) -> Result<Loaded, Failure> {
+    pub fn load_or_explain(&self, compat: Compat, shows_warnings: bool) -> Result<Loaded, Failure> {
         let loaded = self.load(compat).map_err(|faulty| self.explained(&faulty))?;
         if shows_warnings {
             self.show(&loaded.warnings);
@@ -110,7 +110,7 @@ impl Source {
 
     /// Prints diagnostics to stderr, with the lines they speak of; at most [`SHOWN_MAX`], and no line of more than
     /// [`QUOTED_LINE_BYTES_MAX`].
-    pub(crate) fn show(&self, diagnostics: &[Diagnostic]) {
+    pub fn show(&self, diagnostics: &[Diagnostic]) {
         // A label is shown with the lines before and after it.
         let is_quotable = self.text.lines().all(|line| line.len() <= QUOTED_LINE_BYTES_MAX);
         for diagnostic in diagnostics.iter().take(SHOWN_MAX) {

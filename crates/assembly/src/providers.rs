@@ -4,6 +4,7 @@
 //! Only the person at the keyboard decides this, by the command line and the environment: a case, a recording, a run
 //! store or a configuration file can name a model, but cannot make a key go to another address.
 
+use std::path::Path;
 use std::sync::OnceLock;
 
 use planproof_agents::holds_key;
@@ -12,8 +13,6 @@ use planproof_model::providers::{Providers, ProvidersError};
 use planproof_output::failure::Failure;
 use planproof_output::{secrets, text_files};
 use planproof_trace::{names_secret, secrets_in_urls};
-
-use crate::arguments::Global;
 
 /// What one call of the command knows.
 struct Known {
@@ -28,23 +27,24 @@ static KNOWN: OnceLock<Known> = OnceLock::new();
 ///
 /// # Errors
 /// One of them cannot be used.
-pub(crate) fn set_up(global: &Global) -> Result<(), Failure> {
-    set_up_with(global, key_for)
+pub fn set_up(providers: Option<&Path>, keys: &[String]) -> Result<(), Failure> {
+    set_up_with(providers, keys, key_for)
 }
 
 /// The same for models that are asked on other machines: the variables of their keys need not be set here.
 ///
 /// # Errors
 /// As for [`set_up`].
-pub(crate) fn set_up_for_others(global: &Global) -> Result<(), Failure> {
-    set_up_with(global, variable_of_url)
+pub fn set_up_for_others(providers: Option<&Path>, keys: &[String]) -> Result<(), Failure> {
+    set_up_with(providers, keys, variable_of_url)
 }
 
 fn set_up_with(
-    global: &Global,
+    providers: Option<&Path>,
+    keys: &[String],
     key_for: impl Fn(&str) -> Result<(String, String), Failure>,
 ) -> Result<(), Failure> {
-    let providers = match &global.providers {
+    let providers = match providers {
         None => Providers::shipped().clone(),
         Some(path) => {
             let fail =
@@ -60,7 +60,7 @@ fn set_up_with(
             all
         }
     };
-    let keys = global.key_for.iter().map(|text| key_for(text)).collect::<Result<_, _>>()?;
+    let keys = keys.iter().map(|text| key_for(text)).collect::<Result<_, _>>()?;
     // A second call cannot happen: the command runs once in a process.
     let _ = KNOWN.set(Known { providers, keys });
     secrets::set_key_variables(key_variables().map(str::to_owned));
@@ -132,7 +132,7 @@ fn key_variables() -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether `--key-for` names this variable.
-pub(crate) fn is_named_key(variable: &str) -> bool {
+pub fn is_named_key(variable: &str) -> bool {
     known().keys.iter().any(|(_, name)| name == variable)
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn is_named_key(variable: &str) -> bool {
 ///
 /// # Errors
 /// A server that is named by its URL has a name that cannot be used.
-pub(crate) fn find(name: &str) -> Result<Option<(&'static Provider, &str)>, Failure> {
+pub fn find(name: &str) -> Result<Option<(&'static Provider, &str)>, Failure> {
     let key_variable = |base_url: &str| {
         let found = known().keys.iter().find(|(url, _)| url == base_url.trim_end_matches('/'));
         found.map(|(_, variable)| variable.clone())

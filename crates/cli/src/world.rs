@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_agents::AgentSpec;
+use planproof_assembly::arguments::ModelArguments;
+use planproof_assembly::isolation;
 use planproof_campaign::{
     Cases, FindModel, Key, KeyNeeded, MadeFrom, ModelForm, ProgramOptions, StoredOptions, Token, World,
 };
@@ -20,9 +22,6 @@ use planproof_suite::{Case, Suite};
 use planproof_trace::Secrets;
 use serde_json::Value;
 
-use crate::arguments::ModelArguments;
-use crate::assembly;
-use crate::assembly::isolation;
 use crate::errors::CommandFailure;
 use crate::stored_options::SuiteOptions;
 use crate::{prompts, suites};
@@ -49,7 +48,7 @@ impl World for Outside<'_> {
     }
 
     fn model(&self, name: &str, form: ModelForm, key: KeyNeeded) -> Result<Arc<dyn Model>, CommandFailure> {
-        Ok(assembly::model(name, form, self.asking, key)?)
+        Ok(planproof_assembly::model(name, form, self.asking, key)?)
     }
 
     fn is_handed_answers(&self, model: &str) -> bool {
@@ -96,15 +95,15 @@ impl World for Outside<'_> {
     ) -> Result<AgentUnderTest, CommandFailure> {
         let isolate = |file: &Path| isolation::of_program(program, self.store, file);
         let find_model = |name: &str, form: ModelForm| Ok(find_model(name, form)?);
-        Ok(assembly::agent(name, program, &isolate, &find_model)?)
+        Ok(planproof_assembly::agent(name, program, &isolate, &find_model)?)
     }
 
     fn made_from(&self, name: &AgentSpec) -> Result<MadeFrom, CommandFailure> {
-        Ok(assembly::made_from(name)?)
+        Ok(planproof_assembly::made_from(name)?)
     }
 
     fn warn_of_tools(&self, name: &AgentSpec, cases: &[Arc<dyn Case>]) -> Result<(), CommandFailure> {
-        Ok(assembly::warn_of_tools(name, || assembly::tools_of_cases(cases))?)
+        Ok(planproof_assembly::warn_of_tools(name, || planproof_assembly::tools_of_cases(cases))?)
     }
 
     fn text(&self, path: &Path) -> Result<String, CommandFailure> {
