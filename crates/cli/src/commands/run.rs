@@ -139,7 +139,9 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
 fn trace_file(path: &Path) -> Result<fs::File, Failure> {
     let mut options = fs::OpenOptions::new();
     let file = planproof_files::open_to_write(path, options.write(true).create(true).truncate(false));
-    file.map_err(|error| Failure::usage(format!("cannot write --trace {}: {error}", path.display())))
+    file.map_err(|error| {
+        Failure::of_file(format!("cannot write --trace {}: {error}", path.display()), &error)
+    })
 }
 
 /// Whether the agent of that name can be given standing instructions for its model.

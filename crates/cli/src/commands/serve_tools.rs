@@ -79,7 +79,9 @@ fn create(path: &Path, arguments: &ServeToolsArguments) -> Result<fs::File, Fail
         cases.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))).collect();
     must_differ(path, &cases)?;
     planproof_files::open_to_write(path, fs::OpenOptions::new().write(true).create(true).truncate(true))
-        .map_err(|error| Failure::usage(format!("cannot write --trace {}: {error}", path.display())))
+        .map_err(|error| {
+            Failure::of_file(format!("cannot write --trace {}: {error}", path.display()), &error)
+        })
 }
 
 /// Serves until the client is gone (stdio), or until Ctrl-C (HTTP).

@@ -41,7 +41,8 @@ impl LogFile {
     /// # Errors
     /// It cannot be opened.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        let cannot = |error| Failure::usage(format!("cannot write --log {}: {error}", path.display()));
+        let cannot =
+            |error| Failure::of_file(format!("cannot write --log {}: {error}", path.display()), &error);
         let mut options = OpenOptions::new();
         planproof_files::without_other_writers(options.append(true).create(true));
         let file = planproof_files::open_to_write(path, &options).map_err(cannot)?;

@@ -163,8 +163,9 @@ fn page(asked: Option<&Path>, global: &Global) -> Result<Option<Page>, Failure> 
 
 fn open_page(asked: Option<&Path>, folder: &Path) -> Result<Page, Failure> {
     let path = asked.map_or_else(|| folder.join(PAGE), Path::to_owned);
-    make_folder(folder)
-        .map_err(|error| Failure::usage(format!("cannot make the folder {}: {error}", folder.display())))?;
+    make_folder(folder).map_err(|error| {
+        Failure::of_file(format!("cannot make the folder {}: {error}", folder.display()), &error)
+    })?;
     must_differ(&path, &[("the demonstration's run store", folder.join(STORE).as_path())])?;
     let file = ReportFile::open("--html", &path)?;
     // Under another name until it is complete, so that a demonstration that breaks off leaves an earlier one as it is.
