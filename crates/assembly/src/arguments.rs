@@ -15,34 +15,34 @@ pub struct AgentArguments {
     ///
     /// For `direct` and `cot`. `fallback:` takes 5 by default.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
-    pub samples: Option<NonZeroU32>,
+    pub(crate) samples: Option<NonZeroU32>,
     /// What agents that summarise tool results read: the summary or the results.
     #[arg(long, value_enum, value_name = "WHICH")]
-    pub summary: Option<SummaryChoice>,
+    pub(crate) summary: Option<SummaryChoice>,
     /// Judge of the answers that an agent proposes; by default there is none.
     ///
     /// `none`, `model` (the agent's own), the name of a model, or `program:COMMAND`. The program is started for each
     /// answer, reads it as JSON on stdin, and accepts it with exit status 0, or rejects it with 1 and the reason on
     /// stdout.
     #[arg(long, value_name = "WHO")]
-    pub evaluator: Option<String>,
+    pub(crate) evaluator: Option<String>,
     /// How the model is asked to continue its text; by default the best way that it supports.
     #[arg(long, value_enum, value_name = "WAY")]
-    pub continuation: Option<Way>,
+    pub(crate) continuation: Option<Way>,
     /// Whether the prompt includes the examples of the specification.
     ///
     /// By default those of a specification file are included, and those of shipped specifications are not: they cost
     /// about 200 to 400 tokens per request.
     #[arg(long, value_enum, value_name = "WHETHER")]
-    pub examples: Option<OnOff>,
+    pub(crate) examples: Option<OnOff>,
     /// When a server that takes grammars is sent the grammar of the next section; by default after a rejected reply.
     ///
     /// llama.cpp, vLLM and SGLang take one. It changes nothing in what is accepted.
     #[arg(long, value_enum, value_name = "WHEN")]
-    pub grammar: Option<GrammarChoice>,
+    pub(crate) grammar: Option<GrammarChoice>,
     /// How a reply that breaks the specification is corrected.
     #[arg(long, value_enum, value_name = "HOW")]
-    pub correction: Option<CorrectionChoice>,
+    pub(crate) correction: Option<CorrectionChoice>,
     /// Run an agent as its paper and the published code have it.
     ///
     /// For agents that are made from a specification: the published correction, votes, evidence and summaries, and
@@ -55,17 +55,17 @@ pub struct AgentArguments {
     pub compat: Option<CompatChoice>,
     /// Let the manager of a team choose its executors from the tools of each task.
     #[arg(long)]
-    pub compose_executors: bool,
+    pub(crate) compose_executors: bool,
     /// Execute calls that the model writes as text.
     ///
     /// For `tools@MODEL`, `tools-cot@MODEL` and `responses@MODEL`, where the model's server does not read calls from
     /// its text. All common forms are read, as long as they name a tool of the case. The agent's name says so.
     #[arg(long)]
-    pub parse_text_calls: bool,
+    pub(crate) parse_text_calls: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum GrammarChoice {
+pub(crate) enum GrammarChoice {
     /// Never.
     Off,
     /// After a reply that was rejected.
@@ -75,7 +75,7 @@ pub enum GrammarChoice {
 }
 
 impl GrammarChoice {
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Off => "off",
             Self::Corrections => "corrections",
@@ -85,7 +85,7 @@ impl GrammarChoice {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CorrectionChoice {
+pub(crate) enum CorrectionChoice {
     /// A wrong label is mended, and no request is repeated as it was.
     Ours,
     /// As published: a mark is written, and the model is asked again.
@@ -93,7 +93,7 @@ pub enum CorrectionChoice {
 }
 
 impl CorrectionChoice {
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Ours => "ours",
             Self::Original => "original",
@@ -121,7 +121,7 @@ impl CompatChoice {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnOff {
+pub(crate) enum OnOff {
     /// Show them.
     On,
     /// Leave them out.
@@ -129,7 +129,7 @@ pub enum OnOff {
 }
 
 impl OnOff {
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::On => "on",
             Self::Off => "off",
@@ -138,7 +138,7 @@ impl OnOff {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SummaryChoice {
+pub(crate) enum SummaryChoice {
     /// Whichever the model finds likelier, or the shorter one if it gives no probabilities.
     Auto,
     /// The summary.
@@ -148,7 +148,7 @@ pub enum SummaryChoice {
 }
 
 impl SummaryChoice {
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Summary => "summary",
@@ -158,7 +158,7 @@ impl SummaryChoice {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Way {
+pub(crate) enum Way {
     /// The model continues plain text.
     Text,
     /// The model continues its own message.
@@ -217,14 +217,14 @@ const REQUEST_IN_RUN_SECONDS: f64 = 1200.0;
 pub const TIMEOUT_SECONDS: f64 = 180.0;
 
 /// The same for a model on this machine.
-pub const LOCAL_TIMEOUT_SECONDS: f64 = 1800.0;
+pub(crate) const LOCAL_TIMEOUT_SECONDS: f64 = 1800.0;
 
 /// The part of a run's time that one request may take where nothing is said.
 const REQUEST_SHARE: f64 = 2.0 / 3.0;
 
 impl ModelArguments {
     /// The longest time of a request.
-    pub fn request_time(&self) -> Duration {
+    pub(crate) fn request_time(&self) -> Duration {
         seconds(self.request_timeout.unwrap_or(REQUEST_SECONDS))
     }
 

@@ -59,7 +59,7 @@ impl SpecSource {
 
     /// Whether a model is shown its examples by default. Those of a file are part of its author's work; those of
     /// shipped ones would change the established meaning of their names, and cost tokens with each request.
-    pub fn shows_examples(&self) -> bool {
+    pub(crate) fn shows_examples(&self) -> bool {
         !self.is_shipped
     }
 

@@ -129,6 +129,23 @@ fn a_file_adds_providers_and_its_faults_are_one_error() {
     assert!(run.err.contains("unknown model \"gpu/m\""), "{run:?}");
 }
 
+/// What a configuration file says is reported before the file of providers is read, and must not hide that.
+#[test]
+fn a_file_of_providers_counts_beside_a_configuration_file() {
+    let server = listener();
+    let place = Place::new();
+    let entry = json!([{"name": "gpu", "base_url": server.0.base_url(), "key_variable": "GPU_TOKEN"}]);
+    place.write("mine.json", &json!({"schema": "planproof/providers/v1", "providers": entry}).to_string());
+    place.write("planproof.toml", "[test]\ncases = 1\nactions = 3\n");
+    let path = place.path("mine.json").display().to_string();
+    let mut command = place.command(&["test", "tools@gpu/m", "--providers", &path]);
+    command.env("GPU_TOKEN", KEY);
+    let run = Run::of(command, "").code(1);
+    assert!(run.err.contains("planproof.toml: ") && !run.err.contains(KEY), "{run:?}");
+    let heads = server.1.lock().unwrap();
+    assert!(!heads.is_empty() && heads.iter().all(|head| has_key(head)), "{heads:?}");
+}
+
 #[test]
 fn a_case_with_any_providers_key_is_refused() {
     let place = Place::new();

@@ -30,7 +30,7 @@ pub struct RecordFiles {
     /// The file; that of the session, if there are others.
     pub path: PathBuf,
     /// Those of the sub-agents of its session.
-    pub of_sub_agents: Vec<PathBuf>,
+    pub(crate) of_sub_agents: Vec<PathBuf>,
 }
 
 impl RecordFiles {
