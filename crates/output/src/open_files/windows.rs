@@ -3,13 +3,11 @@
 use crate::failure::Failure;
 
 /// Nothing to make sure of.
-#[expect(clippy::unnecessary_wraps, reason = "other systems may refuse")]
 pub fn must_have_some() -> Result<(), Failure> {
     Ok(())
 }
 
 /// Nothing to raise.
-#[expect(clippy::unnecessary_wraps, reason = "other systems may refuse")]
 pub fn allow_runs(_concurrency: usize) -> Result<(), Failure> {
     Ok(())
 }
