@@ -63,7 +63,7 @@ pub(crate) fn has_everything(
 async fn survives_a_kill(test: &str, cases: Cases<'_>) {
     let path = place(test, "killed.db");
     let mut child = Command::new(std::env::current_exe().unwrap());
-    let mut child = child.args([test, "--exact"]).env(STORE, &path).spawn().unwrap();
+    let mut child = child.args([test, "--exact", "--include-ignored"]).env(STORE, &path).spawn().unwrap();
     let before = loop {
         std::thread::sleep(Duration::from_millis(5));
         let found = Store::open_read_only(&path).map(|store| finished(&store)).unwrap_or_default();
@@ -71,6 +71,7 @@ async fn survives_a_kill(test: &str, cases: Cases<'_>) {
             child.kill().unwrap();
             break found;
         }
+        assert_eq!(child.try_wait().unwrap(), None, "it ended before it could be killed");
     };
     assert_eq!(child.wait().unwrap().code(), None, "it was killed before its end");
     let rest = run(gold(cases, ERROR_RATE), cases, &path).await;
