@@ -11,6 +11,9 @@ pub trait EventSink: Send + Sync {
     fn append(&self, event: &Event);
 }
 
+/// The fewest events for which a recorder makes room at a time.
+const LEAST_ROOM: usize = 8;
+
 /// Dates and orders the events of one run, whoever reports them (the agent's loop, the tool server), stores them and
 /// passes them to a sink. After the run's end nothing is recorded any more: a late call of a dying agent is not part
 /// of its run. This is the one place where our own keys are removed from recorded texts.
@@ -111,6 +114,11 @@ impl Recorder {
         // Within the lock, so that the sink gets the events in their order.
         if let Some(sink) = &self.run.sink {
             sink.append(&event);
+        }
+        // A vector that doubles would keep room for 64 events in a run of 33, and thousands of runs wait side by side.
+        if state.events.len() == state.events.capacity() {
+            let more = (state.events.len() / 4).max(LEAST_ROOM);
+            state.events.reserve_exact(more);
         }
         state.events.push(event);
         true

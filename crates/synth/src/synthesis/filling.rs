@@ -59,6 +59,8 @@ pub(crate) fn merge_pairs(actions: usize, pairs: &[StatedPair]) -> Vec<StatedCon
             constraints.push(StatedConstraint { id, first, second, sources: vec![pair.source], rule: None });
         }
     }
+    // Many pairs are stated more than once, and a campaign keeps its cases to its end.
+    constraints.shrink_to_fit();
     constraints
 }
 
