@@ -19,10 +19,10 @@ mod test;
 mod view;
 mod written;
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use planproof_config::Given;
 use planproof_live::arguments::doctor::DoctorArguments;
 use planproof_live::arguments::guard::GuardArguments;
 use planproof_live::arguments::hook::HookArguments;
@@ -144,24 +144,6 @@ impl Arguments {
             }
             _ => {}
         }
-    }
-}
-
-/// The ids of the arguments that are given; defaults and the environment do not count.
-#[derive(Debug, Default)]
-pub(crate) struct Given(BTreeSet<String>);
-
-impl Given {
-    pub(crate) fn new(ids: impl IntoIterator<Item = String>) -> Self {
-        Self(ids.into_iter().collect())
-    }
-
-    pub(crate) fn has(&self, id: &str) -> bool {
-        self.0.contains(id)
-    }
-
-    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
     }
 }
 

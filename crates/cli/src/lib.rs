@@ -6,8 +6,8 @@
 //!
 //! - Arguments: `arguments.rs`, with those of all campaigns in `arguments/campaign.rs`, and which of them a command or
 //!   a mode has no use for in `arguments/idle.rs`; the bounds of numbers among them in `values.rs`.
-//! - The configuration file, which is passed to their parser as more of the command line: `config.rs`; its keys are
-//!   derived from the arguments in `config/keys.rs`.
+//! - They are parsed, with what the configuration file adds to them, in `command_line.rs`; what was probably meant with
+//!   a command line that is refused is in `command_line/mistakes.rs`. The crate `config` has the file, and knows none.
 //! - What a campaign asks of the command line: `world.rs`. Names become agents and models in the crate `assembly`.
 //! - A module for each command: `commands.rs`. `test`, `bench` and `limit` are one campaign each
 //!   (`commands/campaign.rs`), whose life is the crate `campaign`: here are what a command asks for
@@ -31,8 +31,8 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 mod arguments;
+mod command_line;
 mod commands;
-mod config;
 mod damage;
 mod errors;
 mod own_tools;
@@ -55,13 +55,13 @@ pub use planproof_suite as suite;
 pub use planproof_trace as trace;
 
 use planproof_assembly::providers;
+use planproof_config::Configured;
 use planproof_live::{doctor, guard, hook};
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::{open_files, progress, secrets, signals, tell};
 use planproof_suite::Suite;
 
 use arguments::{Arguments, Command};
-use config::Origins;
 
 /// A configuration file written anew in a form of our own, or why it cannot be used. Only the fuzz targets call it,
 /// which reach nothing else of the command.
@@ -70,7 +70,7 @@ use config::Origins;
 /// The file cannot be used.
 #[doc(hidden)]
 pub fn configuration_written_anew(text: &str) -> Result<String, String> {
-    config::written_anew(text)
+    planproof_config::written_anew(&command_line::LINE, text)
 }
 
 /// The command: executes the arguments of the process, with these suites in addition to planproof's own, and ends the
@@ -96,24 +96,24 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
     secrets::hold_passwords(&words);
     planproof_assembly::register_roles(suites::roles::shipped_roles().copied());
     let registered = suites::register(own.into_iter().collect());
-    let code = match registered.and_then(|()| config::parse(std::env::args_os().collect())) {
+    let code = match registered.and_then(|()| command_line::parse(std::env::args_os().collect())) {
         Ok(parsed) => {
-            if let Some(summary) = parsed.origins.summary() {
+            if let Some(summary) = parsed.configured.summary() {
                 // A file that may have come with a repository does not hide itself.
-                match parsed.origins.is_hushed_from_above() {
+                match parsed.configured.is_hushed_from_above() {
                     true => tell!("{summary}"),
                     false => progress::say(parsed.arguments.global.quiet, &summary),
                 }
             }
-            exit_code(run(&parsed.arguments), &parsed.origins)
+            exit_code(run(&parsed.arguments), &parsed.configured)
         }
-        Err(failure) => exit_code(Err(failure), &Origins::default()),
+        Err(failure) => exit_code(Err(failure), &Configured::default()),
     };
     process::exit(code as i32);
 }
 
 /// Says what went wrong, if anything.
-fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
+fn exit_code(result: Result<ExitCode, Failure>, configured: &Configured) -> ExitCode {
     match result {
         // The output about a damaged store is incomplete, also if nobody reads it to its end.
         Ok(ExitCode::Passed) | Err(Failure::OutputClosed) if damage::is_found() => ExitCode::Outside,
@@ -125,7 +125,7 @@ fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
             tell!("{text}");
             // Only then can the fault lie in a setting, which the user may not have typed for this command.
             if failure.exit_code() == ExitCode::Usage {
-                origins.notes(&text).iter().for_each(|note| tell!("{note}"));
+                configured.notes(&text).iter().for_each(|note| tell!("{note}"));
             }
             failure.exit_code()
         }

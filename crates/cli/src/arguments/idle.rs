@@ -2,8 +2,8 @@
 //! configuration file is for all commands, so what it says is ignored where it has no effect.
 
 use clap::{Arg, Command};
+use planproof_config::Given;
 
-use super::Given;
 use Users::{AllBut, Only};
 use When::{If, IfWithout, Programs, Unless};
 

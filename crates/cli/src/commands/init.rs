@@ -6,12 +6,13 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 use planproof_campaign::make_folder;
+use planproof_config::{KeySection, NAME, ValueKind, schema};
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::report_files::ReportFile;
 use planproof_output::{secrets, terminal};
 
 use crate::arguments::InitArguments;
-use crate::config::{self, Kind, NAME, Section};
+use crate::command_line::LINE;
 
 /// The schema of the file, for editors. It is beside the run store, out of the user's way.
 const SCHEMA: &str = ".planproof/planproof.schema.json";
@@ -39,7 +40,7 @@ const COMMENT_WIDTH: usize = 100;
 pub(crate) fn run(arguments: &InitArguments) -> Result<ExitCode, Failure> {
     let mut out = terminal::text();
     if arguments.schema {
-        out.write_all(config::schema().as_bytes())?;
+        out.write_all(schema(&LINE).as_bytes())?;
         return Ok(ExitCode::Passed);
     }
     // A rough check that catches a mere model name; the agent itself need not exist yet.
@@ -86,14 +87,14 @@ fn write_schema(path: &Path) -> bool {
         make_folder(folder)?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
-        planproof_files::open_own(path, &options)?.write_all(config::schema().as_bytes())
+        planproof_files::open_own(path, &options)?.write_all(schema(&LINE).as_bytes())
     };
     write().is_ok()
 }
 
 /// The text of the file.
 fn file(agent: &str) -> String {
-    let root = Section::root();
+    let root = KeySection::root(&LINE);
     let mut text = format!(
         "#:schema {SCHEMA}\n\
          # What planproof does where the command line says nothing. A key is an option without its dashes, under the\n\
@@ -115,12 +116,12 @@ fn file(agent: &str) -> String {
 }
 
 /// A key with its meaning above it, as it would be without the file if no value is given.
-fn push_key(text: &mut String, section: &Section, name: &str, value: &str, is_comment: bool) {
+fn push_key(text: &mut String, section: &KeySection, name: &str, value: &str, is_comment: bool) {
     let Some(key) = section.key(name) else { return };
     let default = key.default.as_deref().unwrap_or_default();
     let value = match key.kind {
         _ if !value.is_empty() => value.to_owned(),
-        Kind::Whole(..) | Kind::Number => default.to_owned(),
+        ValueKind::Whole(..) | ValueKind::Number => default.to_owned(),
         _ => toml::Value::from(default).to_string(),
     };
     text.push('\n');

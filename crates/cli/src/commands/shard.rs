@@ -23,7 +23,7 @@ use crate::arguments::{
     Arguments, CampaignArguments, Command, Global, Scheduler, ShardArguments, ShardCommand,
     ShardPlanArguments,
 };
-use crate::config;
+use crate::command_line;
 use crate::values::CaseCount;
 
 /// Most jobs of a matrix of GitHub.
@@ -108,7 +108,7 @@ fn checked(plan: &ShardPlanArguments) -> Result<Line, Failure> {
         Failure::usage(format!("the campaign cannot be read: {}", error.to_string().trim()))
     })?;
     // With the configuration file, which each shard reads as well.
-    let read = config::parse(words().map(OsString::from).collect())?.arguments;
+    let read = command_line::parse(words().map(OsString::from).collect())?.arguments;
     providers::set_up_for_others(read.global.providers.as_deref(), &read.global.key_for)?;
     // Those that are not set here are so on the machines of the shards.
     secrets::hold(read.global.secret.iter().filter_map(|name| std::env::var(name).ok()));

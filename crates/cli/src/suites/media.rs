@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use planproof_config::{MEDIA, is_unasked, may_write};
 use planproof_everyday::Player;
 use planproof_media::{Endpoints, Media, MediaFolders, MediaTools, Operation};
 use planproof_mnms::{CarriedOut, CaseTools, OpenMedia};
@@ -16,8 +17,6 @@ use planproof_suite::{BoxFuture, Case, CaseError, Toolbox};
 use planproof_trace::{Arguments, Attachment, CallId, Tool, ToolCall, ToolResult, secrets_in_urls};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-
-use crate::config::{MEDIA, is_unasked, may_write};
 
 /// The default folder for files that tools make.
 pub(crate) const OUTPUT: &str = "planproof-media";

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use planproof_campaign::{Act, absolute};
+use planproof_config::{MEDIA, data_set};
 use planproof_output::failure::Failure;
 use planproof_output::values::whole;
 use planproof_suite::{OptionForm, OptionUse, Registry, SWITCHED_ON, Suite, SuiteOption};
 
 use super::{ORDER, pages, registry};
 use crate::arguments::Global;
-use crate::config::{MEDIA, data_set};
 use crate::errors::OrFail as _;
 
 /// The option for a set of published data, which the command line has as a use of `--set`.
@@ -242,7 +242,7 @@ impl<const SCORE: bool> SuiteArguments<SCORE> {
     ) -> Result<SuiteValues, Failure> {
         let mut values = self.given.clone();
         values.extend(compat.map(|compat| (COMPAT, compat.to_owned())));
-        let set = data_set(global)?;
+        let set = data_set(&global.set)?;
         if let Some(name) = values.keys().find(|name| !Self::is_option_of(suite, name)) {
             let registry = registry();
             let with = registry.iter().filter(|other| Self::is_option_of(&***other, name));

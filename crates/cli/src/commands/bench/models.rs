@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::campaign::{Extras, carry_out, named_agent, prepare, stop_on_signal};
 use super::super::runs::date;
 use crate::arguments::{BenchArguments, Command, Global, ModelsArguments, TestArguments, TestForm};
-use crate::config;
+use crate::command_line;
 use crate::errors::OrFail as _;
 use crate::stored::Stored;
 use crate::suites::orders::TestCases;
@@ -352,7 +352,7 @@ impl Models<'_> {
             line.push(OsString::from("--quiet"));
         }
         // Parsed like a typed command line, so that a row is a campaign as `planproof test` begins one.
-        let parsed = config::parse(line)?;
+        let parsed = command_line::parse(line)?;
         let global = &parsed.arguments.global;
         let Command::Test(arguments) = &parsed.arguments.command else {
             return Err(Failure::outside("`planproof test` is another command"));

@@ -20,7 +20,7 @@ use super::super::campaign::{Extras, carry_out, named_agent, prepare, stop_on_si
 use super::papers::{LIMIT, Line, Papers, Request};
 use super::pdoctor;
 use crate::arguments::{Command, Global};
-use crate::config;
+use crate::command_line;
 use crate::errors::OrFail as _;
 use crate::stored::Stored;
 use crate::suites::orders::{TestCases, limit};
@@ -229,9 +229,9 @@ impl Making<'_> {
     }
 }
 
-fn parse(line: Vec<OsString>) -> Result<config::Parsed, Failure> {
+fn parse(line: Vec<OsString>) -> Result<command_line::Parsed, Failure> {
     // Parsed like a typed command line, so that a campaign is one that a user could have begun.
-    config::parse(line)
+    command_line::parse(line)
 }
 
 fn another() -> Failure {

@@ -314,7 +314,7 @@ pub(super) fn command_line(words: &[String]) -> String {
 mod tests {
     use super::*;
     use crate::arguments::{Arguments, Command};
-    use crate::config;
+    use crate::command_line;
     use clap::Parser as _;
     use planproof_output::values::Signed;
 
@@ -341,7 +341,7 @@ mod tests {
                 for words in line.printed("sim/gold", "4", &request).into_iter().chain([resumed]) {
                     let shown = command_line(&words);
                     let words = ["planproof", "--config", "none"].into_iter().map(str::to_owned).chain(words);
-                    let read = config::parse(words.map(Into::into).collect());
+                    let read = command_line::parse(words.map(Into::into).collect());
                     assert!(
                         read.is_ok(),
                         "{shown}: {}",

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 const OWN: &str = ".planproof";
 
 /// Whether a file in this folder may have that one read: it lies in the folder or below, wherever links lead.
-pub(super) fn may_read(folder: &Path, file: &Path) -> bool {
+pub(crate) fn may_read(folder: &Path, file: &Path) -> bool {
     match planproof_files::below(folder, file) {
         Ok(_) => true,
         // What is not there is said where it is read. All else, such as a folder that is not the user's, is elsewhere.
@@ -19,7 +19,7 @@ pub(super) fn may_read(folder: &Path, file: &Path) -> bool {
 /// Whether a file in this folder may have that one written, which need not be there yet: it lies in the folder or
 /// below, wherever links lead, and nothing on the way has a name that begins with a dot. With such names, version
 /// control, shells and editors have files that they follow.
-pub(crate) fn may_write(folder: &Path, file: &Path) -> bool {
+pub fn may_write(folder: &Path, file: &Path) -> bool {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let (Ok(folder), Some(whole)) = (fs::canonicalize(folder), whole(file)) else { return false };
     let Ok(within) = whole.strip_prefix(folder) else { return false };
@@ -39,7 +39,7 @@ const START_BYTES_MAX: u64 = 4096;
 /// replaces no file but a report of planproof's of the same form, and in folders of planproof's own, with histories and
 /// stores of any folder below, it writes nothing but to the run store. What other keys than those of reports name is
 /// looked at where it is opened, and is not replaced.
-pub(super) fn spares(key: &str, file: &Path) -> bool {
+pub(crate) fn spares(key: &str, file: &Path) -> bool {
     let Some(whole) = whole(file) else { return false };
     let mut parts = whole.components().rev().map(Component::as_os_str);
     if key == "store"

@@ -2,15 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
-use super::keys::{Kind, Section};
-use super::layer::{self, Entry, Reading};
-use super::origin::Source;
-use super::reach::Standing;
+use crate::command_line::CommandLine;
+use crate::keys::{KeySection, ValueKind};
+use crate::layer::{self, Entry, Reading};
+use crate::locate::NAME;
+use crate::origin::Source;
+use crate::reach::Standing;
 
 /// All keys, which take a while to gather.
-static KEYS: LazyLock<Section> = LazyLock::new(Section::root);
+static KEYS: OnceLock<KeySection> = OnceLock::new();
 
 /// The folder that files are relative to.
 const FOLDER: &str = "/";
@@ -20,10 +22,11 @@ const FOLDER: &str = "/";
 ///
 /// # Errors
 /// It cannot.
-pub(crate) fn written_anew(text: &str) -> Result<String, String> {
+pub fn written_anew(line: &CommandLine, text: &str) -> Result<String, String> {
     let reading = Reading { folder: Path::new(FOLDER), raw: None };
-    let entries = layer::read(text, &KEYS, reading).map_err(|problems| {
-        let path = PathBuf::from(super::NAME);
+    let keys = KEYS.get_or_init(|| KeySection::root(line));
+    let entries = layer::read(text, keys, reading).map_err(|problems| {
+        let path = PathBuf::from(NAME);
         Rc::new(Source { path, text: text.to_owned(), standing: Standing::Named })
             .refuse(&problems)
             .describe()
@@ -40,7 +43,7 @@ fn value(entry: &Entry) -> String {
         let text = word.to_string_lossy();
         match entry.key.kind {
             // All other kinds accept a text, so the quoted word can be read again.
-            Kind::Whole(..) | Kind::Number => text.into_owned(),
+            ValueKind::Whole(..) | ValueKind::Number => text.into_owned(),
             _ => toml::Value::from(text.as_ref()).to_string(),
         }
     };
@@ -57,12 +60,13 @@ fn value(entry: &Entry) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::example::LINE;
 
     #[test]
     fn a_configuration_comes_back_with_all_its_values() {
         let text = "quiet = true\nstore = 'a/b'\n[test]\nallow-repeats = false\nenv = ['A', 'B']\ntimeout = 1_0.5\n\
             seed = 0xff\nagent = \"command:\\u0009'x' \\\"y\\\"\"\nagent-memory = \"1GiB\"\n";
-        let written = written_anew(text).expect("it can be used");
+        let written = written_anew(&LINE, text).expect("it can be used");
         let expected = "quiet = true\nstore = \"/a/b\"\ntest.agent = \"command:\\t'x' \\\"y\\\"\"\n\
             test.agent-memory = \"1GiB\"\ntest.allow-repeats = false\ntest.env = [\"A\", \"B\"]\ntest.seed = 255\n\
             test.timeout = 10.5\n";
@@ -71,8 +75,8 @@ mod tests {
             read
         };
         assert_eq!(lines(&written), lines(expected), "{written}");
-        assert_eq!(written_anew(&written), Ok(written.clone()));
-        let error = written_anew("[test]\ncasses = 3\n").expect_err("there is no such key");
+        assert_eq!(written_anew(&LINE, &written), Ok(written.clone()));
+        let error = written_anew(&LINE, "[test]\ncasses = 3\n").expect_err("there is no such key");
         assert!(error.contains("did you mean `cases`?"), "{error}");
     }
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use planproof_output::failure::Failure;
 
-use super::reach::Standing;
+use crate::reach::Standing;
 
 /// Name of the file where none is named.
-pub(crate) const NAME: &str = "planproof.toml";
+pub const NAME: &str = "planproof.toml";
 /// Replaces a file's name for no file at all.
 const NONE: &str = "none";
 /// Largest file that is read, in bytes.

@@ -7,10 +7,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use planproof_agents::AgentSpec;
 use planproof_assembly::{RUNS_COMMANDS, as_command, with_provider};
+use planproof_config::Called;
 use planproof_output::nearest::near;
 use planproof_tools::process::shell_word;
 
-use super::Call;
 use crate::arguments::has_use;
 
 /// Dashes that word processors and chat programs make of hyphens.
@@ -37,11 +37,11 @@ const FORMATS: [&str; 3] = ["--format", "--output", "-o"];
 /// The message for an error of clap's, if there is a better one than clap's own.
 pub(super) fn explain(
     error: &clap::Error,
-    call: &Call<'_>,
+    call: &Called<'_>,
     command: &Command,
     words: &[OsString],
 ) -> Option<String> {
-    let line = Line { call, command, path: call.path.join(" "), words };
+    let line = Line { call, command, path: call.path(), words };
     // First, because clap takes an option with such a dash for a value, and its error is then about something else.
     line.dash().or_else(|| match error.kind() {
         ErrorKind::UnknownArgument => {
@@ -66,7 +66,7 @@ pub(super) fn explain(
 
 /// The command line that is refused.
 struct Line<'a> {
-    call: &'a Call<'a>,
+    call: &'a Called<'a>,
     command: &'a Command,
     /// The commands.
     path: String,

@@ -17,16 +17,16 @@ use planproof_isolation::AgentMemory;
 use planproof_output::failure::Failure;
 use planproof_tools::ToolSource;
 
-use super::keys::{Kind, MEDIA};
-use super::layer::Entry;
-use super::origin::{Setting, Source};
-use super::powers::Power;
-use super::texts;
-use super::within;
+use crate::keys::{MEDIA, ValueKind};
+use crate::layer::Entry;
+use crate::origin::{Setting, Source};
+use crate::powers::Power;
+use crate::texts;
+use crate::within;
 
 /// How a file came to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(crate) enum Standing {
     /// The person named it.
     Named,
     /// It lies in the working folder.
@@ -96,7 +96,7 @@ fn reach(entry: &Entry) -> Option<Reach> {
         Power::Speech => decides("speaks to a model that has tools"),
         Power::Isolation => is_any(&loosens).then_some(Reach::Decides("loosens what holds the agent")),
         Power::Reads => reads(entry),
-        Power::Writes if entry.key.kind != Kind::Path => None,
+        Power::Writes if entry.key.kind != ValueKind::Path => None,
         Power::Writes => {
             Some(Reach::Writes(words().filter(|word| *word != "-").map(PathBuf::from).collect()))
         }
@@ -115,7 +115,7 @@ fn loosens(text: &str) -> bool {
 fn reads(entry: &Entry) -> Option<Reach> {
     let words = entry.words.iter().flatten();
     let files: Vec<PathBuf> = match entry.key.kind {
-        Kind::Path => words.filter(|word| *word != "-").map(PathBuf::from).collect(),
+        ValueKind::Path => words.filter(|word| *word != "-").map(PathBuf::from).collect(),
         _ => {
             let texts: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
             texts.iter().flat_map(|text| texts::files(&entry.key.name, text)).map(PathBuf::from).collect()
@@ -135,7 +135,7 @@ fn token_of(source: &str) -> Option<String> {
 ///
 /// # Errors
 /// One does: shows the file and the key, and says what to type instead.
-pub(super) fn refuse(path: &[&str], settings: &[Setting]) -> Result<(), Failure> {
+pub(crate) fn refuse(path: &[&str], settings: &[Setting]) -> Result<(), Failure> {
     for Setting { entry, origin } in settings {
         let Some(source) = origin.file() else { continue };
         must_not_reach(path, entry, source)?;
@@ -147,7 +147,7 @@ pub(super) fn refuse(path: &[&str], settings: &[Setting]) -> Result<(), Failure>
 ///
 /// # Errors
 /// As for [`refuse`].
-pub(super) fn refuse_media(path: &[&str], entries: &[Entry], source: &Source) -> Result<(), Failure> {
+pub(crate) fn refuse_media(path: &[&str], entries: &[Entry], source: &Source) -> Result<(), Failure> {
     let of_media = entries.iter().filter(|entry| entry.path.first().is_some_and(|of| of == MEDIA));
     of_media.into_iter().try_for_each(|entry| must_not_reach(path, entry, source))
 }
@@ -209,7 +209,7 @@ fn must_not_reach(path: &[&str], entry: &Entry, source: &Source) -> Result<(), F
 }
 
 /// Notes a file that was found, and the files that it names, in effect or not: a campaign may have kept them.
-pub(super) fn found(source: &Source, entries: &[Entry]) {
+pub(crate) fn found(source: &Source, entries: &[Entry]) {
     if source.standing == Standing::Named {
         return;
     }
@@ -221,7 +221,7 @@ pub(super) fn found(source: &Source, entries: &[Entry]) {
 }
 
 /// Whether a file is used only because a configuration file that nobody named is it, or names it.
-pub(crate) fn is_unasked(file: &Path) -> bool {
+pub fn is_unasked(file: &Path) -> bool {
     let is_it = |other: &Path| {
         let whole = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         other == file || whole(other) == whole(file)
@@ -236,12 +236,14 @@ pub(crate) fn is_unasked(file: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::keys::Section;
     use super::*;
+    use crate::example;
+    use crate::keys::KeySection;
+    use crate::layer::{self, Reading};
 
     fn reach_of(text: &str) -> Option<Reach> {
-        let reading = super::super::Reading { folder: Path::new(""), raw: None };
-        let entries = super::super::layer::read(text, &Section::root(), reading).expect("is right");
+        let reading = Reading { folder: Path::new(""), raw: None };
+        let entries = layer::read(text, &KeySection::root(&example::LINE), reading).expect("is right");
         entries.iter().find_map(reach)
     }
 

@@ -1,11 +1,11 @@
 //! What each key of a configuration file can do beyond saying what is tested and how that is shown. It decides how far
 //! a file may go that nobody named (`reach.rs`). A test fails for a key that is in no group.
 
-use super::keys::{Key, Kind};
+use crate::keys::{ConfigKey, ValueKind};
 
 /// What a key can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Power {
+pub(crate) enum Power {
     /// Nothing else: numbers, switches and words that say what is drawn, asked, counted and shown, and how much of it.
     /// Any file may. What it says is on stderr, in the command line that the store keeps, and in the report.
     Harmless,
@@ -194,45 +194,26 @@ const HARMLESS: [&str; 108] = [
 
 impl Power {
     /// What a file of servers does, for a message.
-    pub(super) const SERVERS: &'static str = "names a file of servers and programs";
+    pub(crate) const SERVERS: &'static str = "names a file of servers and programs";
 
     /// That of a key. Keys of kinds of cases that others add are not known here, so their texts may name anything, and
     /// their files are read.
-    pub(super) fn of(key: &Key) -> Self {
+    pub(crate) fn of(key: &ConfigKey) -> Self {
         let is_in = |(_, names): &&(Self, &[&str])| names.contains(&key.name.as_str());
         match (POWERS.iter().find(is_in), &key.kind) {
             (Some((power, _)), _) => *power,
-            (None, Kind::Path) => Self::Reads,
-            (None, Kind::Text | Kind::Scalar) => Self::Place,
+            (None, ValueKind::Path) => Self::Reads,
+            (None, ValueKind::Text | ValueKind::Scalar) => Self::Place,
             (None, _) => Self::Harmless,
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::keys::Section;
-    use super::*;
-
-    fn all(section: &Section, out: &mut Vec<(String, Kind)>) {
-        out.extend(section.keys.iter().map(|key| (key.name.clone(), key.kind.clone())));
-        section.sections.iter().for_each(|below| all(below, out));
-    }
-
-    /// Whoever adds a key asks what the file of a hostile repository could do with it, and puts it into a group.
-    #[test]
-    fn it_is_decided_for_every_key_what_it_can_do() {
-        let mut keys = Vec::new();
-        all(&Section::root(), &mut keys);
-        let mut names: Vec<&str> = keys.iter().map(|(name, _)| name.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        let mut decided: Vec<&str> = POWERS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
-        decided.sort_unstable();
-        assert_eq!(names, decided);
-        // What takes the name of a file is not harmless.
-        for (name, _) in keys.iter().filter(|(_, kind)| *kind == Kind::Path) {
-            assert!(!HARMLESS.contains(&name.as_str()), "{name}");
-        }
-    }
+/// The names of all keys of which it is decided what they can do, each with whether that is nothing.
+pub fn decided_keys() -> impl Iterator<Item = (&'static str, bool)> {
+    let of = |(power, names): &(Power, &'static [&'static str])| {
+        let is_harmless = *power == Power::Harmless;
+        names.iter().map(move |name| (*name, is_harmless))
+    };
+    POWERS.iter().flat_map(of)
 }

@@ -7,8 +7,8 @@ use miette::{LabeledSpan, MietteDiagnostic, NamedSource};
 use planproof_output::failure::Failure;
 use planproof_output::secrets;
 
-use super::layer::{Entry, Problem};
-use super::reach::Standing;
+use crate::layer::{Entry, Problem};
+use crate::reach::Standing;
 
 /// Where all keys are described.
 const MANUAL: &str =
@@ -16,37 +16,37 @@ const MANUAL: &str =
 
 /// Settings from outside of the command line's options.
 #[derive(Debug, Default)]
-pub(crate) struct Origins(pub(super) Vec<Setting>);
+pub struct Configured(pub(crate) Vec<Setting>);
 
 /// A key in effect.
 #[derive(Debug, Clone)]
-pub(super) struct Setting {
-    pub(super) entry: Entry,
-    pub(super) origin: Origin,
+pub(crate) struct Setting {
+    pub(crate) entry: Entry,
+    pub(crate) origin: Origin,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     File(Rc<Source>),
     Set,
 }
 
 /// A configuration file.
 #[derive(Debug)]
-pub(super) struct Source {
-    pub(super) path: PathBuf,
-    pub(super) text: String,
-    pub(super) standing: Standing,
+pub(crate) struct Source {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    pub(crate) standing: Standing,
 }
 
 impl Source {
     /// The line of a place in the text, counted from 1.
-    pub(super) fn line(&self, place: usize) -> usize {
+    pub(crate) fn line(&self, place: usize) -> usize {
         self.text.bytes().take(place).filter(|byte| *byte == b'\n').count() + 1
     }
 
     /// An error that shows the lines at fault.
-    pub(super) fn diagnosis(&self, what: String, labels: impl IntoIterator<Item = LabeledSpan>) -> Failure {
+    pub(crate) fn diagnosis(&self, what: String, labels: impl IntoIterator<Item = LabeledSpan>) -> Failure {
         let diagnosis = MietteDiagnostic::new(what)
             .with_code("planproof::configuration")
             .with_labels(labels)
@@ -57,7 +57,7 @@ impl Source {
 
     /// All mistakes of the file. If it may contain a key or a password, its lines are not shown, and if one of the
     /// mistakes is containing one, only that is reported.
-    pub(super) fn refuse(&self, problems: &[Problem]) -> Failure {
+    pub(crate) fn refuse(&self, problems: &[Problem]) -> Failure {
         if !problems.iter().any(|problem| problem.is_secret) && !secrets::may_hold_secret(&self.text) {
             let what = format!("{} cannot be used", self.path.display());
             return self.diagnosis(
@@ -79,7 +79,7 @@ impl Source {
 }
 
 impl Origin {
-    pub(super) fn file(&self) -> Option<&Source> {
+    pub(crate) fn file(&self) -> Option<&Source> {
         match self {
             Self::File(source) => Some(source),
             Self::Set => None,
@@ -89,7 +89,7 @@ impl Origin {
 
 impl Setting {
     /// Where the value comes from.
-    pub(super) fn note(&self) -> String {
+    pub(crate) fn note(&self) -> String {
         let name = self.entry.full_name();
         match &self.origin {
             Origin::Set => format!("note: {name} is from --set"),
@@ -100,14 +100,19 @@ impl Setting {
         }
     }
 
-    pub(super) fn file(&self) -> Option<&Source> {
+    pub(crate) fn file(&self) -> Option<&Source> {
         self.origin.file()
     }
 }
 
-impl Origins {
+impl Configured {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The origins of the values in an error message, by their names or literally.
-    pub(crate) fn notes(&self, message: &str) -> Vec<String> {
+    pub fn notes(&self, message: &str) -> Vec<String> {
         let is_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
         let speaks_of = |text: &str| {
             message.match_indices(text).any(|(place, text)| {
@@ -125,14 +130,14 @@ impl Origins {
     }
 
     /// Whether nothing is said only because a file in a folder above says so.
-    pub(crate) fn is_hushed_from_above(&self) -> bool {
+    pub fn is_hushed_from_above(&self) -> bool {
         let is_above =
             |setting: &Setting| setting.file().is_some_and(|source| source.standing == Standing::Above);
         self.0.iter().any(|setting| setting.entry.key.name == "quiet" && is_above(setting))
     }
 
     /// The file and its keys in the command's own section, for a line of progress; `None` if there are none.
-    pub(crate) fn summary(&self) -> Option<String> {
+    pub fn summary(&self) -> Option<String> {
         let mut from = None;
         let mut keys = Vec::new();
         for setting in &self.0 {

@@ -5,20 +5,19 @@ use std::any::TypeId;
 use std::num::{NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
-use clap::{Arg, ArgAction, Command, CommandFactory as _, Id};
-use planproof_media::Service;
+use clap::{Arg, ArgAction, Command, Id};
 
-use crate::arguments::Arguments;
+use crate::command_line::CommandLine;
 
 /// The section of servers and folders, and the option that names a file of them.
-pub(crate) const MEDIA: &str = "media";
+pub const MEDIA: &str = "media";
 
 /// Commands without a place in the file: they do not read it. A guard does not, because a file that lies where an agent
 /// works must not change what it is held to.
 const COMMANDS_WITHOUT_FILE: [&str; 7] = ["init", "completions", "man", "prompts", "guard", "hook", "doctor"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 149] = [
+pub const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 149] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -179,41 +178,41 @@ const SHARED: [(&str, &str); 2] = [("test", "store"), ("test", "store-pages-max"
 
 /// The keys of one command, and its subcommands. The root has the keys above all sections.
 #[derive(Debug)]
-pub(crate) struct Section {
+pub struct KeySection {
     /// The command's name; empty for the root.
-    pub(crate) name: String,
+    pub name: String,
     /// What the command does.
-    pub(crate) about: String,
+    pub about: String,
     /// Its keys, by name.
-    pub(crate) keys: Vec<Key>,
+    pub keys: Vec<ConfigKey>,
     /// Commands below this one that have keys of their own.
-    pub(crate) sections: Vec<Section>,
+    pub sections: Vec<KeySection>,
 }
 
 /// A key: an option of a command.
 #[derive(Debug, Clone)]
-pub(crate) struct Key {
+pub struct ConfigKey {
     /// As in the file: the option's name without its dashes.
-    pub(crate) name: String,
+    pub name: String,
     /// The option on the command line.
     pub(crate) argument: Id,
     /// Whether it is written without a name on the command line.
-    pub(crate) is_positional: bool,
+    pub is_positional: bool,
     /// What values it takes.
-    pub(crate) kind: Kind,
+    pub kind: ValueKind,
     /// Whether it takes a list of them as well as one.
     pub(crate) is_list: bool,
     /// Whether it takes `true` as well, for the option without a value.
     pub(crate) is_value_optional: bool,
     /// What it means.
-    pub(crate) help: String,
+    pub help: String,
     /// The default value, as on the command line.
-    pub(crate) default: Option<String>,
+    pub default: Option<String>,
 }
 
 /// What values a key takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum ValueKind {
     /// `true` or `false`.
     Switch,
     /// A whole number from the first to the second, both included.
@@ -230,16 +229,16 @@ pub(crate) enum Kind {
     Scalar,
 }
 
-impl Section {
+impl KeySection {
     /// Everything that the file may hold.
-    pub(crate) fn root() -> Self {
-        let mut command = Arguments::command();
+    pub fn root(line: &CommandLine) -> Self {
+        let mut command = (line.command)();
         command.build();
-        Self::of_root(&command)
+        Self::of_root(line, &command)
     }
 
     /// The same, of a command line that is built already.
-    pub(crate) fn of_root(command: &Command) -> Self {
+    pub(crate) fn of_root(line: &CommandLine, command: &Command) -> Self {
         let mut keys = keys(command, "");
         for (name, option) in SHARED {
             let shared = command.find_subcommand(name).map(|command| self::keys(command, name));
@@ -251,13 +250,13 @@ impl Section {
             .filter(|command| !COMMANDS_WITHOUT_FILE.contains(&command.get_name()))
             .filter_map(|command| Self::of_command(command, "", &keys))
             .collect();
-        sections.push(Self::of_media());
+        sections.push(Self::of_media(line));
         Self { name: String::new(), about: String::new(), keys, sections }
     }
 
     /// The only section without a command: the content of the file of `--media FILE`.
-    fn of_media() -> Self {
-        let key = |name: &str, kind: Kind, help: &str| Key {
+    fn of_media(line: &CommandLine) -> Self {
+        let key = |name: &str, kind: ValueKind, help: &str| ConfigKey {
             name: name.to_owned(),
             // All keys stand for the one option that takes such a file: the command gets the configuration file as its
             // value.
@@ -269,7 +268,7 @@ impl Section {
             help: help.to_owned(),
             default: None,
         };
-        let of_service = |service: Service| {
+        let of_server = |(server, settings): (&'static str, Vec<&'static str>)| {
             let setting = |name| {
                 let help = match name {
                     "url" => "URL of the server.",
@@ -278,33 +277,37 @@ impl Section {
                     "model" => "Model to request from the server.",
                     _ => "Model to request for texts of 75 characters or more.",
                 };
-                key(name, Kind::Text, help)
+                key(name, ValueKind::Text, help)
             };
-            let mut keys: Vec<Key> = service.settings().map(setting).collect();
+            let mut keys: Vec<ConfigKey> = settings.into_iter().map(setting).collect();
             keys.sort_by(|a, b| a.name.cmp(&b.name));
-            let about = format!("Server that tools call: {service}.");
-            Self { name: service.as_str().to_owned(), about, keys, sections: Vec::new() }
+            let about = format!("Server that tools call: {server}.");
+            Self { name: server.to_owned(), about, keys, sections: Vec::new() }
         };
         Self {
             name: MEDIA.to_owned(),
             about: "Servers and folders for the tools of `bench mnms`, unless `--media` names another file."
                 .to_owned(),
             keys: vec![
-                key("input", Kind::Path, "Folder with the input files that queries refer to."),
-                key("output", Kind::Path, "Folder for files that tools write; by default planproof-media."),
-                key("player", Kind::Text, "Program that plays films, for the tools of everyday work."),
+                key("input", ValueKind::Path, "Folder with the input files that queries refer to."),
+                key(
+                    "output",
+                    ValueKind::Path,
+                    "Folder for files that tools write; by default planproof-media.",
+                ),
+                key("player", ValueKind::Text, "Program that plays films, for the tools of everyday work."),
                 key(
                     "compare-results",
-                    Kind::Switch,
+                    ValueKind::Switch,
                     "Carry out the right plan as well, and compare the results of `bench mnms` with its own.",
                 ),
             ],
-            sections: Service::ALL.into_iter().map(of_service).collect(),
+            sections: (line.servers)().into_iter().map(of_server).collect(),
         }
     }
 
     /// The section of a command below `parent`; `None` if all its keys may be above the sections anyway.
-    fn of_command(command: &Command, parent: &str, shared: &[Key]) -> Option<Self> {
+    fn of_command(command: &Command, parent: &str, shared: &[ConfigKey]) -> Option<Self> {
         let path = format!("{parent} {}", command.get_name()).trim().to_owned();
         let keys = keys(command, &path);
         let sections: Vec<Self> = command
@@ -312,7 +315,7 @@ impl Section {
             .filter(|command| command.get_name() != "help")
             .filter_map(|command| Self::of_command(command, &path, shared))
             .collect();
-        let is_shared = |key: &Key| shared.iter().any(|shared| shared.argument == key.argument);
+        let is_shared = |key: &ConfigKey| shared.iter().any(|shared| shared.argument == key.argument);
         if sections.is_empty() && keys.iter().all(is_shared) {
             return None;
         }
@@ -325,23 +328,24 @@ impl Section {
         !COMMANDS_WITHOUT_FILE.contains(&command)
     }
 
-    pub(crate) fn key(&self, name: &str) -> Option<&Key> {
+    pub fn key(&self, name: &str) -> Option<&ConfigKey> {
         self.keys.iter().find(|key| key.name == name)
     }
 
-    pub(crate) fn section(&self, name: &str) -> Option<&Self> {
+    pub fn section(&self, name: &str) -> Option<&Self> {
         self.sections.iter().find(|section| section.name == name)
     }
 }
 
 /// The keys of one command, by name.
-fn keys(command: &Command, path: &str) -> Vec<Key> {
-    let mut keys: Vec<Key> = command.get_arguments().filter_map(|argument| Key::of(argument, path)).collect();
+fn keys(command: &Command, path: &str) -> Vec<ConfigKey> {
+    let mut keys: Vec<ConfigKey> =
+        command.get_arguments().filter_map(|argument| ConfigKey::of(argument, path)).collect();
     keys.sort_by(|a, b| a.name.cmp(&b.name));
     keys
 }
 
-impl Key {
+impl ConfigKey {
     /// The key of an argument of the command at `path`, if it has one.
     fn of(argument: &Arg, path: &str) -> Option<Self> {
         let name = match argument.get_long() {
@@ -368,7 +372,7 @@ impl Key {
             name,
             argument: argument.get_id().clone(),
             is_positional: argument.is_positional(),
-            kind: Kind::of(argument),
+            kind: ValueKind::of(argument),
             is_list: matches!(argument.get_action(), ArgAction::Append),
             // A switch does without a value as well, but it is not an option that takes one.
             is_value_optional: argument.get_num_args().is_some_and(|range| range.min_values() == 0)
@@ -380,7 +384,7 @@ impl Key {
     }
 }
 
-impl Kind {
+impl ValueKind {
     fn of(argument: &Arg) -> Self {
         if !argument.get_action().takes_values() {
             return Self::Switch;
@@ -433,71 +437,5 @@ impl Kind {
             Self::Choice(choices) => format!("one of \"{}\"", choices.join("\", \"")),
             Self::Scalar => "a text in quotes or a number".to_owned(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn all(section: &Section, path: &str, out: &mut Vec<(String, String)>) {
-        out.extend(section.keys.iter().map(|key| (path.to_owned(), key.name.clone())));
-        for below in &section.sections {
-            all(below, format!("{path} {}", below.name).trim(), out);
-        }
-    }
-
-    #[test]
-    fn every_option_of_test_is_a_key_or_a_known_exception() {
-        let mut command = Arguments::command();
-        command.build();
-        let root = Section::of_root(&command);
-        let test = root.section("test").expect("there is a section for test");
-        for argument in command.find_subcommand("test").expect("there is `test`").get_arguments() {
-            let Some(long) = argument.get_long().filter(|long| *long != "help") else { continue };
-            let is_exception = OPTIONS_WITHOUT_KEY
-                .iter()
-                .any(|(of, option, _)| ["*", "test"].contains(of) && *option == long);
-            assert!(test.key(long).is_some() != is_exception, "--{long}");
-        }
-        assert!(test.key("agent").is_some_and(|key| key.is_positional));
-    }
-
-    #[test]
-    fn every_exception_is_an_option() {
-        let mut root = Arguments::command();
-        root.build();
-        for (path, option, _) in OPTIONS_WITHOUT_KEY {
-            let names = path.split(' ').filter(|name| *name != "*");
-            let command = names.fold(&root, |command, name| command.find_subcommand(name).expect(path));
-            assert!(
-                command.get_arguments().any(|argument| argument.get_long() == Some(option)),
-                "{path} has no --{option}"
-            );
-        }
-    }
-
-    #[test]
-    fn kinds_are_read_off_the_options() {
-        let root = Section::root();
-        let test = root.section("test").expect("there is a section for test");
-        let kind = |name: &str| test.key(name).map(|key| key.kind.clone());
-        assert_eq!(kind("allow-repeats"), Some(Kind::Switch));
-        assert_eq!(kind("cases"), Some(Kind::Whole(0, i128::from(u64::MAX))));
-        assert_eq!(kind("concurrency"), Some(Kind::Whole(1, i128::from(u64::MAX))));
-        assert_eq!(kind("sub-sentences-max"), Some(Kind::Whole(0, 255)));
-        assert_eq!(kind("timeout"), Some(Kind::Number));
-        assert_eq!(kind("store"), Some(Kind::Path));
-        assert_eq!(kind("topic"), Some(Kind::Text));
-        assert_eq!(kind("actions"), Some(Kind::Scalar));
-    }
-
-    #[test]
-    fn what_only_one_call_is_about_has_no_key() {
-        let mut found = Vec::new();
-        all(&Section::root(), "", &mut found);
-        let has = |path: &str, key: &str| found.contains(&(path.to_owned(), key.to_owned()));
-        assert!(has("", "store") && has("", "seed") && has("synth", "count") && has("runs show", "findings"));
-        assert!(!has("", "json") && !has("test", "resume") && !has("init", "force") && !has("test", "help"));
     }
 }

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keys::{Key, Kind, Section};
+use crate::command_line::CommandLine;
+use crate::keys::{ConfigKey, KeySection, ValueKind};
 
 /// The schema as a JSON document of several lines, in draft 2020-12. The same bytes for the same version.
-pub(crate) fn schema() -> String {
-    let root = Section::root();
+pub fn schema(line: &CommandLine) -> String {
+    let root = KeySection::root(line);
     let mut schema = section(&root);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("planproof.toml");
@@ -19,7 +20,7 @@ pub(crate) fn schema() -> String {
     text + "\n"
 }
 
-fn section(section: &Section) -> Value {
+fn section(section: &KeySection) -> Value {
     let mut properties = Map::new();
     for part in &section.keys {
         properties.insert(part.name.clone(), key(part));
@@ -35,7 +36,7 @@ fn section(section: &Section) -> Value {
     })
 }
 
-fn key(key: &Key) -> Value {
+fn key(key: &ConfigKey) -> Value {
     let mut schema = value(&key.kind);
     if key.is_list {
         schema = json!({ "anyOf": [schema, { "type": "array", "items": schema }] });
@@ -50,31 +51,31 @@ fn key(key: &Key) -> Value {
     schema
 }
 
-fn value(kind: &Kind) -> Value {
+fn value(kind: &ValueKind) -> Value {
     match kind {
-        Kind::Switch => json!({ "type": "boolean" }),
+        ValueKind::Switch => json!({ "type": "boolean" }),
         // Larger numbers are not exact in all JSON readers, nor guaranteed in TOML.
-        Kind::Whole(least, most) if *most > i128::from(i64::MAX) => {
+        ValueKind::Whole(least, most) if *most > i128::from(i64::MAX) => {
             json!({ "type": "integer", "minimum": *least as i64 })
         }
-        Kind::Whole(least, most) => {
+        ValueKind::Whole(least, most) => {
             json!({ "type": "integer", "minimum": *least as i64, "maximum": *most as i64 })
         }
-        Kind::Number => json!({ "type": "number" }),
-        Kind::Path => json!({ "type": "string", "minLength": 1 }),
-        Kind::Text => json!({ "type": "string" }),
-        Kind::Choice(choices) => json!({ "enum": choices }),
-        Kind::Scalar => json!({ "type": ["string", "number"] }),
+        ValueKind::Number => json!({ "type": "number" }),
+        ValueKind::Path => json!({ "type": "string", "minLength": 1 }),
+        ValueKind::Text => json!({ "type": "string" }),
+        ValueKind::Choice(choices) => json!({ "enum": choices }),
+        ValueKind::Scalar => json!({ "type": ["string", "number"] }),
     }
 }
 
 /// The default as a value of the key's type.
-fn default(key: &Key) -> Option<Value> {
+fn default(key: &ConfigKey) -> Option<Value> {
     // The command line keeps all defaults as texts, which would contradict a numeric type in the schema.
     let text = key.default.as_deref()?;
     match key.kind {
-        Kind::Whole(..) => text.parse::<u64>().ok().map(Value::from),
-        Kind::Number => text.parse::<f64>().ok().map(Value::from),
+        ValueKind::Whole(..) => text.parse::<u64>().ok().map(Value::from),
+        ValueKind::Number => text.parse::<f64>().ok().map(Value::from),
         _ => Some(json!(text)),
     }
 }

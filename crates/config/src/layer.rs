@@ -9,8 +9,8 @@ use planproof_trace::names_secret;
 use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
-use super::keys::{Key, Kind, Section};
-use super::texts;
+use crate::keys::{ConfigKey, KeySection, ValueKind};
+use crate::texts;
 
 /// The minimum similarity of two names (Jaro, 0 to 1) for a suggestion.
 const LIKENESS_MIN: f64 = 0.8;
@@ -21,7 +21,7 @@ pub(crate) struct Entry {
     /// The sections above it, from the root on.
     pub(crate) path: Vec<String>,
     /// The key.
-    pub(crate) key: Key,
+    pub(crate) key: ConfigKey,
     /// Its value, as the words of a command line; `None` for the option without a value.
     pub(crate) words: Vec<Option<OsString>>,
     /// Where the value stands.
@@ -61,7 +61,7 @@ fn dotted(path: &[String], name: &str) -> String {
 ///
 /// # Errors
 /// All its mistakes, in the order of the text.
-pub(crate) fn read(text: &str, root: &Section, reading: Reading<'_>) -> Result<Vec<Entry>, Vec<Problem>> {
+pub(crate) fn read(text: &str, root: &KeySection, reading: Reading<'_>) -> Result<Vec<Entry>, Vec<Problem>> {
     let table = DeTable::parse(text).map_err(|error| {
         // Without a parsed document, no key tells where a secret could be, so any suspicious line of the text counts.
         let span = error.span().unwrap_or(0..0);
@@ -74,14 +74,14 @@ pub(crate) fn read(text: &str, root: &Section, reading: Reading<'_>) -> Result<V
 }
 
 struct Walk<'a> {
-    root: &'a Section,
+    root: &'a KeySection,
     reading: Reading<'a>,
     entries: Vec<Entry>,
     problems: Vec<Problem>,
 }
 
 impl Walk<'_> {
-    fn table(&mut self, section: &Section, path: &[String], table: &DeTable<'_>) {
+    fn table(&mut self, section: &KeySection, path: &[String], table: &DeTable<'_>) {
         for (name, value) in table {
             let below = section.section(name.get_ref());
             match (below, section.key(name.get_ref()), value.get_ref()) {
@@ -102,7 +102,7 @@ impl Walk<'_> {
         }
     }
 
-    fn entry(&mut self, key: &Key, path: &[String], value: &Spanned<DeValue<'_>>) {
+    fn entry(&mut self, key: &ConfigKey, path: &[String], value: &Spanned<DeValue<'_>>) {
         let span = value.span();
         match words(key, value.get_ref(), self.reading) {
             Ok(words)
@@ -127,7 +127,7 @@ impl Walk<'_> {
 
     fn unknown(
         &mut self,
-        section: &Section,
+        section: &KeySection,
         path: &[String],
         name: &Spanned<DeString<'_>>,
         value: &Spanned<DeValue<'_>>,
@@ -157,7 +157,7 @@ impl Walk<'_> {
     }
 
     /// The section that has this key, where only one has.
-    fn place_elsewhere(&self, section: &Section, name: &str) -> Option<&str> {
+    fn place_elsewhere(&self, section: &KeySection, name: &str) -> Option<&str> {
         // Only a key above all sections is taken for one whose header was forgotten.
         let mut others = self.root.sections.iter().filter(|other| other.key(name).is_some());
         let found = others.next().filter(|_| section.name.is_empty() && others.next().is_none());
@@ -184,7 +184,7 @@ fn holds_secret(name: &str, value: &DeValue<'_>) -> bool {
 }
 
 /// The key or section with the most similar name.
-fn nearest<'s>(section: &'s Section, name: &str, is_table: bool) -> Option<&'s str> {
+fn nearest<'s>(section: &'s KeySection, name: &str, is_table: bool) -> Option<&'s str> {
     let plain = name.replace('_', "-").to_lowercase();
     names(section, is_table)
         .into_iter()
@@ -194,7 +194,7 @@ fn nearest<'s>(section: &'s Section, name: &str, is_table: bool) -> Option<&'s s
         .map(|(_, candidate)| candidate)
 }
 
-fn names(section: &Section, is_table: bool) -> Vec<&str> {
+fn names(section: &KeySection, is_table: bool) -> Vec<&str> {
     if is_table {
         section.sections.iter().map(|section| section.name.as_str()).collect()
     } else {
@@ -202,7 +202,7 @@ fn names(section: &Section, is_table: bool) -> Vec<&str> {
     }
 }
 
-fn known(section: &Section, is_table: bool) -> String {
+fn known(section: &KeySection, is_table: bool) -> String {
     match names(section, is_table) {
         names if names.is_empty() => "none here".to_owned(),
         names => names.join(", "),
@@ -213,7 +213,11 @@ fn known(section: &Section, is_table: bool) -> String {
 ///
 /// # Errors
 /// The key does not accept it; the text says what it accepts.
-fn words(key: &Key, value: &DeValue<'_>, reading: Reading<'_>) -> Result<Vec<Option<OsString>>, String> {
+fn words(
+    key: &ConfigKey,
+    value: &DeValue<'_>,
+    reading: Reading<'_>,
+) -> Result<Vec<Option<OsString>>, String> {
     if reading.raw == Some("") {
         return Ok(Vec::new());
     }
@@ -222,7 +226,7 @@ fn words(key: &Key, value: &DeValue<'_>, reading: Reading<'_>) -> Result<Vec<Opt
     {
         return values.iter().map(|value| word(key, value.get_ref(), reading).map(Some)).collect();
     }
-    if let (DeValue::Boolean(is_set), Kind::Switch) = (value, &key.kind) {
+    if let (DeValue::Boolean(is_set), ValueKind::Switch) = (value, &key.kind) {
         // Without words nothing is added to the command line. The entry still counts, so a nearer `false` hides a
         // `true` above all sections.
         return Ok(if *is_set { vec![None] } else { Vec::new() });
@@ -235,35 +239,37 @@ fn words(key: &Key, value: &DeValue<'_>, reading: Reading<'_>) -> Result<Vec<Opt
     word(key, value, reading).map(|word| vec![Some(word)])
 }
 
-fn word(key: &Key, value: &DeValue<'_>, reading: Reading<'_>) -> Result<OsString, String> {
+fn word(key: &ConfigKey, value: &DeValue<'_>, reading: Reading<'_>) -> Result<OsString, String> {
     let name = &key.name;
     let takes = || Err(format!("`{name}` takes {}", key.kind.describe()));
     let word = match (&key.kind, value) {
         // Written in decimal, because the command line knows no other notation, such as `0xff`.
-        (Kind::Whole(least, most), DeValue::Integer(number)) => match whole(number) {
+        (ValueKind::Whole(least, most), DeValue::Integer(number)) => match whole(number) {
             Some(number) if (*least..=*most).contains(&number) => number.to_string().into(),
             _ => return takes(),
         },
-        (Kind::Number | Kind::Scalar, DeValue::Integer(number)) => match whole(number) {
+        (ValueKind::Number | ValueKind::Scalar, DeValue::Integer(number)) => match whole(number) {
             Some(number) => number.to_string().into(),
             None => return takes(),
         },
         // The digits of the file, which a conversion to a float and back could change.
-        (Kind::Number | Kind::Scalar, DeValue::Float(number)) => number.as_str().into(),
-        (Kind::Path, DeValue::String(text)) if text.is_empty() => {
+        (ValueKind::Number | ValueKind::Scalar, DeValue::Float(number)) => number.as_str().into(),
+        (ValueKind::Path, DeValue::String(text)) if text.is_empty() => {
             return Err(format!("`{name}` takes the name of a file, but this is empty"));
         }
-        (Kind::Path, DeValue::String(text)) => resolve(text, reading.folder),
-        (Kind::Text | Kind::Scalar, DeValue::String(text)) => {
+        (ValueKind::Path, DeValue::String(text)) => resolve(text, reading.folder),
+        (ValueKind::Text | ValueKind::Scalar, DeValue::String(text)) => {
             texts::seen_from(name, text, reading.folder)?.into()
         }
-        (Kind::Choice(choices), DeValue::String(text)) if choices.iter().any(|choice| choice == text) => {
+        (ValueKind::Choice(choices), DeValue::String(text))
+            if choices.iter().any(|choice| choice == text) =>
+        {
             text.as_ref().into()
         }
         // A value of `--set` needs no quotes, so what is meant as a text may be a number or a date to TOML.
         _ => match (reading.raw, &key.kind) {
-            (Some(raw), Kind::Path) => resolve(raw, reading.folder),
-            (Some(raw), Kind::Text | Kind::Scalar) => raw.into(),
+            (Some(raw), ValueKind::Path) => resolve(raw, reading.folder),
+            (Some(raw), ValueKind::Text | ValueKind::Scalar) => raw.into(),
             _ => {
                 let list = if key.is_list { ", or a list of them" } else { "" };
                 let (takes, given) = (key.kind.describe(), describe(value));
@@ -303,9 +309,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::example;
 
     fn read_file(text: &str) -> Result<Vec<Entry>, Vec<Problem>> {
-        read(text, &Section::root(), Reading { folder: Path::new("folder"), raw: None })
+        read(text, &KeySection::root(&example::LINE), Reading { folder: Path::new("folder"), raw: None })
     }
 
     fn words(text: &str) -> Vec<(String, Vec<Option<String>>)> {

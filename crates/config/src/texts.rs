@@ -52,7 +52,7 @@ const ENDS: [char; 3] = [',', ':', '@'];
 const SOURCES: [&str; 3] = ["search", "everyday", "made"];
 
 /// The files that the text of a key names, in order.
-pub(super) fn files<'t>(key: &str, text: &'t str) -> Vec<&'t str> {
+pub(crate) fn files<'t>(key: &str, text: &'t str) -> Vec<&'t str> {
     places(key, text).into_iter().map(|place| &text[place]).collect()
 }
 
@@ -60,7 +60,7 @@ pub(super) fn files<'t>(key: &str, text: &'t str) -> Vec<&'t str> {
 ///
 /// # Errors
 /// They cannot be written so: says why.
-pub(super) fn seen_from(key: &str, text: &str, folder: &Path) -> Result<String, String> {
+pub(crate) fn seen_from(key: &str, text: &str, folder: &Path) -> Result<String, String> {
     let places = places(key, text);
     if folder.as_os_str().is_empty() || places.is_empty() {
         return Ok(text.to_owned());
