@@ -24,5 +24,3 @@ pub(crate) mod spec;
 pub(crate) mod tables;
 pub(crate) mod test;
 pub(crate) mod view;
-
-pub(crate) mod tool_sources;

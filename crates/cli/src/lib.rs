@@ -21,7 +21,7 @@
 //!   damage found in a run store (`damage.rs`), and whether what a store or a recording does outside is wanted
 //!   (`wanted.rs`).
 //! - Rendering (`render.rs`). The tables of the papers are data (`data/paper-tables.toml`). Everything that is printed
-//!   or written goes through the crate `output`; errors of campaigns become its failures in `errors.rs`. The crate
+//!   or written goes through the crate `output`; errors of campaigns become failures in `assembly`. The crate
 //!   `live` has `guard`, `hook` and `doctor`.
 //!
 //! With an undocumented argument the program is a worker of `planproof-sandbox` or a launcher of `planproof-isolation`,
@@ -34,8 +34,6 @@ mod arguments;
 mod command_line;
 mod commands;
 mod damage;
-mod errors;
-mod own_tools;
 mod prompts;
 mod render;
 mod report_files;

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use planproof_assembly::errors::{CommandFailure, OrFail as _, failure};
 use planproof_campaign::{
     BegunSequel, JudgedRun, Leading, PlannedSequel, StoredCampaign, Summaries, damaged, read_stored_trace,
     sequel_id,
@@ -16,7 +17,6 @@ use planproof_suite::{Case, Concluded, Sequel};
 use planproof_trace::Trace;
 
 use crate::damage;
-use crate::errors::{CommandFailure, OrFail as _, failure};
 use crate::stored_options::CampaignOptions;
 
 /// A campaign read back in full, with what it led to.

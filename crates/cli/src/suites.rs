@@ -2,7 +2,7 @@
 //! programs, is in a module for each.
 
 mod apibank;
-pub(crate) mod media;
+mod media;
 pub(crate) mod mnms;
 mod options;
 pub(crate) mod orders;

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use planproof_agents::{AgentSpec, Reach};
+use planproof_assembly::errors::OrFail as _;
 use planproof_campaign::{Act, Budgets, ProgramOptions, RecordedCampaign, absolute, unnumbered};
 use planproof_output::failure::Failure;
 use planproof_output::own;
@@ -16,7 +17,6 @@ use planproof_tools::process::shell_word;
 use planproof_trace::REDACTED;
 
 use crate::arguments::{ACTING, CampaignArguments, Global, STORE_DEFAULT};
-use crate::errors::OrFail as _;
 use crate::stored_options::{CampaignOptions, SuiteOptions, command_of};
 use crate::suites::{self, KeptOptions};
 

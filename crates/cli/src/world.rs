@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use planproof_agents::AgentSpec;
 use planproof_assembly::arguments::ModelArguments;
+use planproof_assembly::errors::CommandFailure;
 use planproof_assembly::isolation;
 use planproof_campaign::{
     Cases, FindModel, Key, KeyNeeded, MadeFrom, ModelForm, ProgramOptions, StoredOptions, Token, World,
@@ -22,7 +23,6 @@ use planproof_suite::{Case, Suite};
 use planproof_trace::Secrets;
 use serde_json::Value;
 
-use crate::errors::CommandFailure;
 use crate::stored_options::SuiteOptions;
 use crate::{prompts, suites};
 

@@ -6,8 +6,8 @@
 //! - Everything that is printed goes through `terminal.rs`, which makes foreign text harmless and, with
 //!   `terminal/searched.rs`, replaces keys. `secrets.rs` knows which keys we hold; what looks like one is detected
 //!   by `secrets/texts.rs`.
-//! - Words, wrapped lines and tables for people: `layout.rs`, `table.rs`; JSON: `print.rs`; progress and messages on
-//!   stderr, with the macro [`tell!`]: `progress.rs`.
+//! - Words, colours, wrapped lines and tables for people: `layout.rs`, `colours.rs`, `table.rs`; JSON: `print.rs`;
+//!   progress and messages on stderr, with the macro [`tell!`]: `progress.rs`.
 //! - Files are read by `text_files.rs`, and written by `report_files.rs` such that they are complete or absent.
 //! - Why a command failed, with its exit status: `failure.rs`.
 //! - The process: `signals.rs`, the limit on open files (`open_files.rs`), the async runtime (`runtime.rs`), randomness
@@ -20,6 +20,7 @@
 // is there for it. `clippy.toml` has the rest of the rule.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
+pub mod colours;
 pub mod digest;
 pub mod failure;
 pub mod layout;

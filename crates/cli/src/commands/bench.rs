@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use planproof_agents::AgentSpec;
 use planproof_assembly::arguments::CompatChoice;
+use planproof_assembly::errors::OrFail as _;
 use planproof_campaign::{CASES_MAX, Cases, StoreOptions};
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::print::print_json;
@@ -23,7 +24,6 @@ pub(super) use models::paid_for;
 
 use super::campaign::{CampaignPlan, CampaignRequest, CaseSource, Extras, WantedCases, carry_out, prepare};
 use crate::arguments::{BenchArguments, BenchCommand, ChoiceArguments, Global, ReviewChoice};
-use crate::errors::OrFail as _;
 use crate::stored::must_exist;
 use crate::suites::{self, KeptOptions, OwnOptions, SequelOptions};
 

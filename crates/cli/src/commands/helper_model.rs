@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use planproof_assembly::errors::OrFail as _;
 use planproof_campaign::{Budgets, ModelForm, Models, Wrapping, key_needed, open_cache};
 use planproof_model::metering::{Meter, Spent};
 use planproof_model::{Model, ModelError};
@@ -13,7 +14,6 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{AskingArguments, Global};
-use crate::errors::OrFail as _;
 use crate::world::Outside;
 
 /// The model with its meter and its limits.

@@ -6,6 +6,7 @@ mod otlp;
 use std::io::Write as _;
 
 use comfy_table::CellAlignment;
+use planproof_assembly::errors::OrFail as _;
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::print::print_json;
 use planproof_output::report_files::ReportFile;
@@ -18,7 +19,6 @@ use planproof_store::{Signatures, Store};
 use super::runs::{must_be_sealed_by, no_seal_of_all, say_what_is_missing, show};
 use super::{gate, matrix};
 use crate::arguments::{Global, ReportArguments};
-use crate::errors::OrFail as _;
 use crate::render;
 use crate::stored::{self, Stored, StoredTraces, must_exist};
 use otlp::Destination;

@@ -3,7 +3,7 @@
 mod live;
 mod ruled;
 mod system;
-pub(crate) mod transcript;
+mod transcript;
 
 use std::fs;
 use std::path::Path;
@@ -12,6 +12,7 @@ use std::sync::Arc;
 use planproof_agents::team::Reviewing;
 use planproof_agents::{AgentForm, AgentKind, AgentSpec, RunContext, RunLimits, Surroundings, ToolLoop};
 use planproof_assembly::arguments::{ModelArguments, Think};
+use planproof_assembly::sources::{self, NamedSource};
 use planproof_campaign::{KeyNeeded, ProgramOptions};
 use planproof_engine::AgentUnderTest;
 use planproof_live::rules::rules_of;
@@ -27,8 +28,6 @@ use planproof_tools::{ClientLimits, CombinedTools, Toolbox, WallClock};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder};
 use tokio::sync::oneshot;
 
-use super::tool_sources;
-use super::tool_sources::Source;
 use crate::arguments::{Global, ReviewChoice, RunArguments};
 use crate::review;
 use live::{LiveSink, LiveTrace};
@@ -44,7 +43,7 @@ struct Prepared {
     agent: AgentUnderTest,
     task: String,
     limits: RunLimits,
-    sources: Vec<Source>,
+    sources: Vec<NamedSource>,
     /// With the name of their file.
     rules: Option<(String, Arc<RuleSet>)>,
     tool_limits: ClientLimits,
@@ -108,7 +107,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     };
     let call = seconds(arguments.tool_timeout);
     let tool_limits = ClientLimits { call, ..ClientLimits::default() };
-    let sources = tool_sources::parse(&arguments.tools)?;
+    let sources = sources::parse(&arguments.tools)?;
     let rules = match &arguments.rules {
         Some(path) => Some(path.clone()),
         None => planproof_assembly::rules_named_by(&name)?,
@@ -124,7 +123,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     let trace = arguments.trace.as_deref().map(trace_file).transpose()?;
     // A person could not answer on an input that holds the task.
     let is_watched = terminal::is_interactive() && !is_from_stdin;
-    let asks = !arguments.yes && is_watched && sources.iter().any(Source::is_foreign);
+    let asks = !arguments.yes && is_watched && sources.iter().any(NamedSource::is_foreign);
     if arguments.review != ReviewChoice::None && is_from_stdin {
         return Err(Failure::usage(
             "--review reads answers from standard input, which already holds the task: give the task as TASK",
@@ -166,11 +165,11 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
         // In this order: if the signal is there already, nothing is started any more.
         biased;
         () = &mut stop => return Err(interrupted()),
-        opened = tool_sources::open(&prepared.sources, prepared.tool_limits, global) => opened?,
+        opened = sources::open(&prepared.sources, prepared.tool_limits, global.quiet) => opened?,
     };
     let tools = CombinedTools::new(sources).map_err(|error| Failure::usage(error.to_string()))?;
     let tools = Arc::new(tools);
-    tool_sources::introduce(&tools, global);
+    sources::introduce(&tools, global.quiet);
     let ruled = match &prepared.rules {
         Some((file, rules)) => {
             let names: Vec<String> = tools.tools().iter().map(|tool| tool.name.clone()).collect();

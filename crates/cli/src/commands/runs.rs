@@ -11,6 +11,7 @@ use std::io::{BufWriter, Write as _};
 use std::time::Duration;
 
 use comfy_table::CellAlignment;
+use planproof_assembly::errors::{OrFail as _, failure};
 use planproof_campaign::sequel_of;
 use planproof_engine::{Finding, over_in_words};
 use planproof_model::prices::Money;
@@ -28,7 +29,6 @@ use super::campaign::{Found, print_report};
 use super::{gate, matrix};
 use crate::arguments::{ExportFormat, Global, GraphForm, RunsArguments, RunsCommand, ShownArguments};
 use crate::damage;
-use crate::errors::{OrFail as _, failure};
 use crate::render;
 use crate::render::{Findings, Marking};
 use crate::stored::{self, Figures, Stored, must_exist};

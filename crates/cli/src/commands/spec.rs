@@ -5,20 +5,18 @@ mod walk;
 use std::io::Write as _;
 use std::path::Path;
 
+use planproof_assembly::sources;
 use planproof_assembly::specifications::SpecSource;
 use planproof_live::rules::rules_of;
 use planproof_output::failure::{ExitCode, Failure, unless_closed};
 use planproof_output::layout::counted;
-use planproof_output::runtime::runtime;
 use planproof_output::{progress, secrets, tell, terminal};
 use planproof_report::drawing;
 use planproof_spec::export::{Scope, dot, gbnf, lark, mermaid, regex};
 use planproof_spec::{Automaton, Compat, Diagnostic, Loaded, Severity};
-use planproof_tools::{ClientLimits, CombinedTools, Toolbox as _};
 use planproof_trace::Tool;
 use serde_json::{Value, json};
 
-use super::tool_sources;
 use crate::arguments::{
     self, DialectArguments, Global, GrammarLanguage, GraphFormat, SpecArguments, SpecCommand,
 };
@@ -58,16 +56,7 @@ pub(crate) fn known_tools(
         None => Vec::new(),
     };
     if !sources.is_empty() {
-        let sources = tool_sources::parse(sources)?;
-        let opened = runtime()?.block_on(async {
-            let opened = tool_sources::open(&sources, ClientLimits::default(), global).await?;
-            let combined = CombinedTools::new(opened).map_err(|error| Failure::usage(error.to_string()))?;
-            let tools = combined.tools().to_vec();
-            // Only the list is needed: no tool is called.
-            combined.close().await;
-            Ok::<_, Failure>(tools)
-        })?;
-        tools.extend(opened);
+        tools.extend(sources::listed(sources, global.quiet)?);
     }
     Ok(Some(tools))
 }

@@ -8,6 +8,7 @@ mod pdoctor;
 use std::io::Write as _;
 use std::path::Path;
 
+use planproof_assembly::errors::OrFail as _;
 use planproof_engine::{LimitReport, Sections};
 use planproof_output::failure::{ExitCode, Failure, unless_closed};
 use planproof_output::print::print_json;
@@ -23,7 +24,6 @@ use self::making::NotRun;
 use self::papers::{LIMIT, Line, MODEL, Paper, PaperTable, Papers, Request, Shown, command_line};
 use super::matrix;
 use crate::arguments::{Global, STORE_DEFAULT, TablesArguments};
-use crate::errors::OrFail as _;
 use crate::render;
 use crate::stored::{self, Stored, must_exist};
 use crate::suites::orders::limit;

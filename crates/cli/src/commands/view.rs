@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use planproof_assembly::errors::OrFail as _;
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::random::random_bytes;
 use planproof_output::runtime::runtime;
@@ -16,7 +17,6 @@ use planproof_view::{KnownCampaign, Library, ViewConfig, ViewServer};
 use serde_json::json;
 
 use crate::arguments::{CampaignArguments, Global, ViewArguments};
-use crate::errors::OrFail as _;
 use crate::stored::{self, Stored, StoredTraces, must_exist};
 
 pub(crate) fn run(arguments: &ViewArguments, global: &Global) -> Result<ExitCode, Failure> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use planproof_assembly::errors::OrFail as _;
 use planproof_campaign::{Act, absolute};
 use planproof_config::{MEDIA, data_set};
 use planproof_output::failure::Failure;
@@ -14,7 +15,6 @@ use planproof_suite::{OptionForm, OptionUse, Registry, SWITCHED_ON, Suite, Suite
 
 use super::{ORDER, pages, registry};
 use crate::arguments::Global;
-use crate::errors::OrFail as _;
 
 /// The option for a set of published data, which the command line has as a use of `--set`.
 const SET: &str = "set";

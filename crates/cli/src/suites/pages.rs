@@ -9,7 +9,7 @@ use planproof_qa::questions::{MakePageTools, OpenPages};
 use planproof_suite::CaseError;
 use planproof_tools::{ClientLimits, ToolSource};
 
-use crate::errors::OrFail as _;
+use planproof_assembly::errors::OrFail as _;
 use secrecy::SecretString;
 
 /// Opens pages when tools over them are first needed: reports need none.

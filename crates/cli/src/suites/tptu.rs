@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use planproof_assembly::python;
+use planproof_assembly::{python, sources};
 use planproof_everyday::PythonTool;
 use planproof_output::failure::Failure;
 use planproof_sandbox::SandboxLimits;
@@ -10,8 +10,6 @@ use planproof_suite::{BoxFuture, CaseError, Restoring, Toolbox};
 use planproof_tools::{CombinedTools, OpenSource, toolbox_for_run};
 use planproof_tptu::MakeEvaluationTools;
 use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
-
-use crate::own_tools;
 
 /// The tools for the runs of a suite, over one sandbox that is started when it is first needed. Those of everyday work
 /// are the real ones, with no server configured.
@@ -24,13 +22,13 @@ pub(super) fn tools() -> MakeEvaluationTools {
         if !evaluation.has_unrelated_tools() {
             return Ok(python);
         }
-        let made = everyday.get_or_init(|| own_tools::everyday(None).map_err(Failure::into_case_error));
+        let made = everyday.get_or_init(|| sources::everyday(None).map_err(Failure::into_case_error));
         let shared = made.as_ref().map_err(CaseError::clone)?;
         // Servers and programs are shared, but the files that calls write belong to one run.
         let unrelated: Arc<dyn Toolbox> = Arc::new(Unrelated(toolbox_for_run(shared)));
-        let sources = [("python", python), ("the tools of everyday work", unrelated)];
-        let sources = sources.map(|(label, toolbox)| OpenSource::new(label, None, toolbox));
-        Ok(Arc::new(CombinedTools::new(sources.into()).map_err(CaseError::new)?))
+        let both = [("python", python), ("the tools of everyday work", unrelated)];
+        let both = both.map(|(label, toolbox)| OpenSource::new(label, None, toolbox));
+        Ok(Arc::new(CombinedTools::new(both.into()).map_err(CaseError::new)?))
     })
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
+use planproof_assembly::errors::OrFail as _;
 use planproof_campaign::{Left, ResumedMatrix, StoreOptions, begin_matrix, combinations, is_complete};
 use planproof_config::{NOISE, agent_setting};
 use planproof_output::failure::{ExitCode, Failure, unless_closed};
@@ -24,7 +25,6 @@ use super::super::campaign::{
 use super::super::matrix;
 use super::super::view::Beside;
 use crate::arguments::{BenchArguments, Global};
-use crate::errors::OrFail as _;
 use crate::stored::Stored;
 use crate::stored_options::CampaignOptions;
 use crate::stream::Stream;

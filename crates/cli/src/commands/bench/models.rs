@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use planproof_agents::{AgentSpec, REPLY_TOKENS};
+use planproof_assembly::errors::OrFail as _;
 use planproof_assembly::providers;
 use planproof_campaign::{StoreOptions, is_complete, parts};
 use planproof_engine::{Report, Tokens};
@@ -28,7 +29,6 @@ use super::super::campaign::{Extras, carry_out, named_agent, prepare, stop_on_si
 use super::super::runs::date;
 use crate::arguments::{BenchArguments, Command, Global, ModelsArguments, TestArguments, TestForm};
 use crate::command_line;
-use crate::errors::OrFail as _;
 use crate::stored::Stored;
 use crate::suites::orders::TestCases;
 

@@ -1,6 +1,7 @@
 //! Running a prepared campaign and its sequels, with observers.
 
 use indicatif::ProgressBar;
+use planproof_assembly::errors::{OrFail as _, failure};
 use planproof_campaign::{Begun, EndedSequel, Halted, Watch};
 use planproof_engine::{Campaign, Outcome, RunProgress, Unit};
 use planproof_model::ServerFacts;
@@ -16,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 use super::prepared::Prepared;
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
-use crate::errors::{OrFail as _, failure};
 use crate::stream::Stream;
 
 /// What came of a campaign.

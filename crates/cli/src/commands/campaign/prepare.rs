@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use planproof_agents::AgentSpec;
 use planproof_assembly::arguments::{ModelArguments, Think};
+use planproof_assembly::errors::OrFail as _;
 use planproof_campaign::{
     Answers, BudgetOptions, Keeping, ProgramOptions, RecordedCampaign, Replay, RequestedCampaign, Resumed,
     StoreOptions, StoredCampaign, StoredGuard,
@@ -32,7 +33,6 @@ use crate::arguments::{
 };
 use crate::commands::gate::Before;
 use crate::commands::rules::unknown;
-use crate::errors::OrFail as _;
 use crate::stored::{self, Stored, must_exist};
 use crate::stored_options::{ORDER, SuiteOptions};
 use crate::wanted::{self, Named};

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use planproof_agents::AgentSpec;
+use planproof_assembly::errors::OrFail as _;
 use planproof_campaign::{BudgetOptions, RequestedCampaign, Shard, StoreOptions, StoredGuard, StoredShard};
 use planproof_output::failure::Failure;
 use planproof_output::{progress, secrets};
@@ -13,7 +14,6 @@ use planproof_suite::{Case, EffortLimits};
 
 use super::request::CampaignRequest;
 use crate::arguments::{AllCasesArguments, CampaignArguments, Global};
-use crate::errors::OrFail as _;
 use crate::stored;
 use crate::stored_options::CampaignOptions;
 

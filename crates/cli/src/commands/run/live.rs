@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use planproof_output::colours::Colours;
 use planproof_output::failure::Failure;
 use planproof_output::terminal;
 use planproof_trace::{Event, EventSink, Header, wire};
 
-use super::transcript::{Colours, Transcript};
+use super::transcript::Transcript;
 
 /// Shows each event on stdout, for people or as JSON lines, and writes it to a file.
 pub(super) struct LiveTrace(Mutex<State>);

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use planproof_output::colours::Colours;
 use planproof_output::layout::short;
-use planproof_output::terminal;
 use planproof_plan::team::{graph_of_run, sections};
 use planproof_trace::{
     Actor, Arguments, Author, CallPairing, EndReason, Event, EventKind, FinishReason, Header, Tally, Usage,
@@ -16,36 +16,6 @@ const WORDS_SHOWN: usize = 600;
 const CALL_SHOWN: usize = 300;
 /// Characters of the first column.
 const LABEL: usize = 8;
-
-/// Whether colours are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::commands) enum Colours {
-    On,
-    Off,
-}
-
-impl Colours {
-    /// Where stdout is a terminal and `NO_COLOR` is not set.
-    pub(super) fn for_stdout() -> Self {
-        if terminal::stdout_is_coloured() { Self::On } else { Self::Off }
-    }
-
-    /// Where stderr is a terminal and `NO_COLOR` is not set.
-    pub(in crate::commands) fn for_stderr() -> Self {
-        if terminal::stderr_is_coloured() { Self::On } else { Self::Off }
-    }
-
-    pub(in crate::commands) fn dim(self, text: &str) -> String {
-        self.paint("2", text)
-    }
-
-    fn paint(self, code: &str, text: &str) -> String {
-        match self {
-            Self::On if !text.is_empty() => terminal::styled(code, text),
-            _ => text.to_owned(),
-        }
-    }
-}
 
 /// What is known of the run so far.
 pub(super) struct Transcript {
@@ -256,6 +226,7 @@ fn time(milliseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use planproof_output::terminal;
     use planproof_trace::{CallId, ToolResult, notation};
 
     use super::*;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 
+use planproof_assembly::errors::failure;
 use planproof_output::failure::Failure;
 use planproof_output::{tell, terminal};
 use planproof_store::{CampaignRow, Store, Unit};
@@ -10,7 +11,6 @@ use planproof_suite::PublishedPrediction;
 use planproof_trace::{EndReason, EventKind};
 use serde_json::{Value, json};
 
-use crate::errors::failure;
 use crate::{stored, suites};
 
 /// Writes the prediction of one run of each case, in the order of the cases, which some evaluators go by: also of a run

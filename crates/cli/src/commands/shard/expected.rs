@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use planproof_agents::{AgentSpec, Reach};
+use planproof_assembly::errors::OrFail as _;
 use planproof_assembly::providers;
 use planproof_campaign::{Cases, RequestedCampaign, StoreOptions};
 use planproof_model::prices::Prices;
@@ -24,7 +25,6 @@ use super::super::campaign::{
 use crate::arguments::{
     Arguments, BenchArguments, CampaignArguments, Command, Global, RecordingArguments, TestArguments,
 };
-use crate::errors::OrFail as _;
 use crate::stored::Stored;
 use crate::suites::OwnOptions;
 use crate::suites::orders::TestCases;

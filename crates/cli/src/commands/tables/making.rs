@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use planproof_agents::AgentSpec;
+use planproof_assembly::errors::OrFail as _;
 use planproof_campaign::{StoreOptions, is_complete, parts};
 use planproof_model::prices::Money;
 use planproof_output::failure::Failure;
@@ -21,7 +22,6 @@ use super::papers::{LIMIT, Line, Papers, Request};
 use super::pdoctor;
 use crate::arguments::{Command, Global};
 use crate::command_line;
-use crate::errors::OrFail as _;
 use crate::stored::Stored;
 use crate::suites::orders::{TestCases, limit};
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use planproof_agents::{FunctionCallingAgent, RunLimits};
+use planproof_assembly::errors::OrFail as _;
 use planproof_campaign::{Budgets, NewRow, make_folder, milliseconds_now};
 use planproof_engine::{
     AgentUnderTest, Campaign, Finding, Report, ReportInput, SynthesisUse, Work, pick_findings,
@@ -28,8 +29,8 @@ use planproof_store::{Store, StoreLimits};
 use planproof_suite::{Case, Suite as _};
 use tokio_util::sync::CancellationToken;
 
+use super::files::synthesis_failure;
 use crate::arguments::{DemoArguments, Global};
-use crate::errors::OrFail as _;
 use crate::render::{self, Marking};
 use crate::stored::{Stored, StoredTraces};
 use crate::stored_options::of_simulation;
@@ -47,7 +48,8 @@ const STORE: &str = "demo.db";
 
 pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode, Failure> {
     let options = SynthesisOptions { actions_min: 3, actions_max: 6, ..SynthesisOptions::default() };
-    let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped()).or_fail()?;
+    let synthesizer =
+        Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped()).map_err(synthesis_failure)?;
     let page = page(arguments.html.as_deref(), global)?;
     let mut solver = SolverMeter::default();
     let mut counts = SynthesisCounts::default();
@@ -56,7 +58,7 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
     let drawn: Vec<_> = (0..CASES)
         .map(|index| synthesizer.case(global.seed, index, &mut counts, &mut solver))
         .collect::<Result<_, _>>()
-        .or_fail()?;
+        .map_err(synthesis_failure)?;
     let synthesis =
         SynthesisUse { solver_calls: solver.calls, solver_time: solver.time, time: start.elapsed() };
     let cases: Arc<[Arc<dyn Case>]> =

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use planproof_assembly::errors::OrFail as _;
 use planproof_campaign::{CASES_MAX, Cases, CasesOrigin, Shard};
 use planproof_engine::SynthesisUse;
 use planproof_order::synth::{
@@ -14,9 +15,8 @@ use planproof_output::failure::Failure;
 use planproof_suite::Case;
 use serde_json::Value;
 
-use super::files::no_synthesis;
+use super::files::{no_synthesis, synthesis_failure};
 use crate::arguments::{CaseArguments, Written, switch};
-use crate::errors::OrFail as _;
 
 /// Orders that are there already.
 pub(crate) fn of_orders(suite: &OrderSuite, cases: Vec<PlanningCase>) -> Cases {
@@ -30,11 +30,11 @@ pub(crate) fn of_orders(suite: &OrderSuite, cases: Vec<PlanningCase>) -> Cases {
 /// None can be drawn.
 pub(crate) fn first_cases(seed: u64, count: u64) -> Result<Vec<Arc<dyn Case>>, Failure> {
     let (options, bank) = (SynthesisOptions::default(), TopicBank::shipped());
-    let synthesizer = Synthesizer::new(options, Wordings::shipped(), bank).or_fail()?;
+    let synthesizer = Synthesizer::new(options, Wordings::shipped(), bank).map_err(synthesis_failure)?;
     let suite = OrderSuite::default();
     let mut counts = SynthesisCounts::default();
     let cases = (0..count).map(|index| -> Result<Arc<dyn Case>, Failure> {
-        Ok(suite.wrap(synthesizer.case(seed, index, &mut counts, &mut ()).or_fail()?))
+        Ok(suite.wrap(synthesizer.case(seed, index, &mut counts, &mut ()).map_err(synthesis_failure)?))
     });
     cases.collect()
 }
@@ -119,7 +119,7 @@ pub(crate) fn draw_cases(
         .into_iter()
         .map(|index| synthesizer.case(seed, index, &mut counts, &mut solver))
         .collect::<Result<Vec<PlanningCase>, _>>()
-        .or_fail()?;
+        .map_err(synthesis_failure)?;
     let synthesis =
         SynthesisUse { solver_calls: solver.calls, solver_time: solver.time, time: start.elapsed() };
     let origin = origin(&OrderMaking::Drawn(draw));

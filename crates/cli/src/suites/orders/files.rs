@@ -15,7 +15,6 @@ use planproof_suite::Case;
 use planproof_suite::runs::shortened;
 use planproof_tools::SchemaCache;
 
-use crate::errors::{CommandFailure, failure};
 use serde::de::IgnoredAny;
 
 /// What synthesis calls its options, and what they are on the command line.
@@ -146,19 +145,18 @@ pub(super) fn no_topic(job: &str, bank: &TopicBank) -> Failure {
 pub(super) fn no_synthesis(error: SynthesisError, bank: &TopicBank) -> Failure {
     match error {
         SynthesisError::UnknownTopic { job } => no_topic(&job, bank),
-        other => failure(other),
+        other => synthesis_failure(other),
     }
 }
 
-impl From<SynthesisError> for CommandFailure {
-    fn from(error: SynthesisError) -> Self {
-        Self(match &error {
-            SynthesisError::Option { option, value, range } => {
-                let named = |name: &&(&str, &str)| name.0 == *option;
-                let option = SYNTHESIS_OPTIONS.iter().find(named).map_or(*option, |(_, option)| option);
-                Failure::usage(format!("{option} is {value}; it must be {range}"))
-            }
-            _ => Failure::usage(error.to_string()),
-        })
+/// Why they cannot be synthesised, where the bank is not at fault.
+pub(super) fn synthesis_failure(error: SynthesisError) -> Failure {
+    match error {
+        SynthesisError::Option { option, value, range } => {
+            let named = |name: &&(&str, &str)| name.0 == option;
+            let option = SYNTHESIS_OPTIONS.iter().find(named).map_or(option, |(_, option)| option);
+            Failure::usage(format!("{option} is {value}; it must be {range}"))
+        }
+        other => Failure::usage(other.to_string()),
     }
 }

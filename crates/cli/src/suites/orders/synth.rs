@@ -13,10 +13,9 @@ use planproof_output::terminal::inline;
 use planproof_output::{progress, secrets, tell, terminal};
 use tokio::task::JoinSet;
 
-use super::files::{no_synthesis, refuse_keys, topic_bank};
+use super::files::{no_synthesis, refuse_keys, synthesis_failure, topic_bank};
 use crate::arguments::{Global, SynthArguments};
 use crate::commands::helper_model::HelperModel;
-use crate::errors::OrFail as _;
 
 /// Most cases that are rewritten at once.
 const REWRITTEN_AT_ONCE_MAX: usize = 8;
@@ -32,13 +31,13 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
     let places = arguments.cases.places(arguments.count)?;
     if let Some(writer) = &arguments.rewrite {
         let cases = places.map(|index| synthesizer.case(global.seed, index, &mut counts, &mut ()));
-        rewrite(cases.collect::<Result<_, _>>().or_fail()?, writer, arguments, global)?;
+        rewrite(cases.collect::<Result<_, _>>().map_err(synthesis_failure)?, writer, arguments, global)?;
     } else {
         let mut out = BufWriter::new(terminal::results(!arguments.text));
         for index in places {
             write(
                 &mut out,
-                &synthesizer.case(global.seed, index, &mut counts, &mut ()).or_fail()?,
+                &synthesizer.case(global.seed, index, &mut counts, &mut ()).map_err(synthesis_failure)?,
                 arguments,
             )?;
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use planproof_assembly::sources::{self, NamedSource};
 use planproof_order::synth::{TopicBank, TopicFlow, job_fault};
 use planproof_order::topics::{Dropped, NamedTools, OwnTools, name_tools, prove_topics, suggested_flows};
 use planproof_output::failure::{ExitCode, Failure};
@@ -16,8 +17,6 @@ use serde_json::json;
 use super::{NOTES_MAX, Out, note_in_order};
 use crate::arguments::{FromMcpArguments, Global};
 use crate::commands::helper_model::HelperModel;
-use crate::commands::tool_sources;
-use crate::commands::tool_sources::Source;
 
 /// Most names in a note.
 const NAMES_MAX: usize = 40;
@@ -27,7 +26,7 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
         return Err(Failure::usage(format!("--job \"{}\" {fault}", arguments.job)));
     }
     let flows = arguments.flows.iter().map(|text| parse_flow(text)).collect::<Result<Vec<_>, _>>()?;
-    let sources = tool_sources::parse(&arguments.sources)?;
+    let sources = sources::parse(&arguments.sources)?;
     let given = arguments.names.as_deref().map(read_names).transpose()?.unwrap_or_default();
     let helper =
         arguments.model.as_deref().map(|model| HelperModel::find(model, &arguments.asking)).transpose()?;
@@ -134,17 +133,17 @@ struct Listed {
 }
 
 /// Lists the tools. The servers are ended then; no tool is called.
-async fn list(sources: &[Source], global: &Global) -> Result<Listed, Failure> {
+async fn list(asked: &[NamedSource], global: &Global) -> Result<Listed, Failure> {
     let stop = signals::stop_requested();
     let opened = tokio::select! {
         biased;
         () = stop => return Err(Failure::outside("interrupted before the tools were listed")),
-        opened = tool_sources::open(sources, ClientLimits::default(), global) => opened?,
+        opened = sources::open(asked, ClientLimits::default(), global.quiet) => opened?,
     };
     let combined = CombinedTools::new(opened);
     // The message is worded for `planproof run`. Here a source is not an option.
     let combined = combined.map_err(|error| Failure::usage(error.to_string().replace("--tools ", "")))?;
-    tool_sources::introduce(&combined, global);
+    sources::introduce(&combined, global.quiet);
     let mut renamed = BTreeMap::new();
     let of_sources = combined.sources().iter().flat_map(|source| {
         let members = |name: &str| source.server().map(|server| server.output_members(name).to_vec());

@@ -1,4 +1,4 @@
-//! Errors of campaigns, of the engine and of the synthesis as failures of the command.
+//! Errors of campaigns and of the engine as failures of the command.
 
 use planproof_campaign::CampaignError;
 use planproof_engine::EngineError;
@@ -8,7 +8,7 @@ use planproof_store::StoreError;
 /// A failure of the command that was an error of another crate. Those are not of this crate and neither is [`Failure`],
 /// so none of them becomes one directly; this does, by `?`.
 #[derive(Debug)]
-pub(crate) struct CommandFailure(pub(crate) Failure);
+pub struct CommandFailure(pub Failure);
 
 impl From<CommandFailure> for Failure {
     fn from(CommandFailure(failure): CommandFailure) -> Self {
@@ -52,12 +52,12 @@ impl From<EngineError> for CommandFailure {
 }
 
 /// The failure that an error is.
-pub(crate) fn failure(error: impl Into<CommandFailure>) -> Failure {
+pub fn failure(error: impl Into<CommandFailure>) -> Failure {
     error.into().into()
 }
 
 /// A result whose error becomes a failure of the command.
-pub(crate) trait OrFail<T> {
+pub trait OrFail<T> {
     /// The same with the failure.
     ///
     /// # Errors
