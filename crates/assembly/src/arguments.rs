@@ -1,11 +1,14 @@
 //! How an agent and its model are asked, as arguments.
 
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use planproof_campaign::BudgetOptions;
+use planproof_model::prices::DOLLARS_MAX;
 use planproof_output::failure::Failure;
-use planproof_output::values::{SECONDS_MAX, above_zero, seconds, whole};
+use planproof_output::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, seconds, whole};
 
 /// Options of agents that are made from a specification.
 #[derive(Debug, Clone, Default, Args)]
@@ -190,6 +193,52 @@ pub struct ModelArguments {
     /// Whether a model of Ollama's thinks, from the command line or the stored campaign; `None` leaves it to the model.
     #[arg(skip)]
     pub think: Option<bool>,
+}
+
+/// What may be spent.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Budget")]
+pub struct BudgetArguments {
+    /// Maximum cost of model tokens, in US dollars.
+    ///
+    /// A request that would exceed it is not sent, and finished work is kept. A campaign can be resumed with `--resume`
+    /// and a larger budget.
+    #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
+    pub max_cost: Option<f64>,
+    /// Maximum number of tokens, input and output together.
+    #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
+    pub max_tokens: Option<u64>,
+    /// Maximum wall time of this command, in minutes.
+    ///
+    /// Work that is in progress at that time is stopped; runs of a campaign that were stopped count as not run.
+    #[arg(long, value_name = "M", value_parser = above_zero(MINUTES_MAX, "minutes"))]
+    pub minutes: Option<f64>,
+    /// File of model prices, instead of the built-in ones.
+    ///
+    /// docs/files.md describes the format.
+    #[arg(long, value_name = "FILE", env = "PLANPROOF_PRICES")]
+    pub prices: Option<PathBuf>,
+}
+
+impl From<&BudgetArguments> for BudgetOptions {
+    fn from(arguments: &BudgetArguments) -> Self {
+        let BudgetArguments { max_cost, max_tokens, minutes, prices } = arguments.clone();
+        Self { max_cost, max_tokens, minutes, prices }
+    }
+}
+
+/// How a model is asked, and what that may take.
+#[derive(Debug, Args)]
+pub struct AskingArguments {
+    #[command(flatten)]
+    pub model: ModelArguments,
+    #[command(flatten)]
+    pub budget: BudgetArguments,
+    /// Cache of model answers: reuse those in this file, and add new ones.
+    ///
+    /// You do not pay twice if the command is interrupted. A model `replay/FILE` gives the same answers again.
+    #[arg(long, value_name = "FILE", value_parser = file())]
+    pub cache: Option<PathBuf>,
 }
 
 /// Whether a model thinks before it replies.

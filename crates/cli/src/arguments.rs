@@ -3,12 +3,12 @@
 mod agent;
 mod bench;
 mod campaign;
+mod check;
 mod groups;
 mod idle;
 mod models;
 mod prompts;
 mod rules;
-mod scenario;
 mod serve;
 mod setup;
 mod shard;
@@ -17,35 +17,34 @@ mod spec;
 mod stored;
 mod test;
 mod view;
-mod written;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use planproof_config::Given;
+use planproof_doors::Globals;
+use planproof_doors::mnms::arguments::MnmsArguments;
+use planproof_doors::orders::arguments::{ReadArguments, SynthArguments};
+use planproof_doors::orders::topics::arguments::TopicsArguments;
+use planproof_doors::scenarios::arguments::ScenarioArguments;
 use planproof_live::arguments::doctor::DoctorArguments;
 use planproof_live::arguments::guard::GuardArguments;
 use planproof_live::arguments::hook::HookArguments;
 use planproof_output::print::Printing;
 use planproof_output::values::{Signed, file, whole};
 
-pub(crate) use crate::suites::mnms::arguments::*;
-pub(crate) use crate::suites::orders::arguments::limit::LimitArguments;
-pub(crate) use crate::suites::orders::arguments::topics::{
-    FromMcpArguments, GenerateArguments, OutArguments, TopicsArguments, TopicsCommand,
-};
-pub(crate) use crate::suites::orders::arguments::*;
+pub(crate) use crate::suites::orders::arguments::LimitArguments;
 pub(crate) use agent::*;
 pub(crate) use bench::{
     BenchArguments, BenchCommand, CHOOSING, ChoiceArguments, ModelsArguments, ScoreArguments, TestForm,
 };
 pub(crate) use campaign::*;
+pub(crate) use check::CheckArguments;
 pub(crate) use groups::in_groups;
 pub(crate) use idle::{has_use, without_effect, without_idle_options};
 pub(crate) use models::*;
 pub(crate) use prompts::PromptsArguments;
 pub(crate) use rules::{RulesArguments, RulesCommand};
-pub(crate) use scenario::*;
 pub(crate) use serve::*;
 pub(crate) use setup::*;
 pub(crate) use shard::*;
@@ -54,7 +53,6 @@ pub(crate) use spec::*;
 pub(crate) use stored::*;
 pub(crate) use test::{DISSECT, RuleCasesArguments, SHRINK, TestArguments};
 pub(crate) use view::ViewArguments;
-pub(crate) use written::{Written, switch};
 
 /// Test how LLM agents plan, on synthesised English tasks whose right order is known, with mock tools and an oracle.
 #[derive(Debug, Parser)]
@@ -122,6 +120,11 @@ impl Global {
     /// How to print.
     pub(crate) fn printing(&self) -> Printing {
         Printing { json: self.json, quiet: self.quiet }
+    }
+
+    /// What the commands of suites read of them.
+    pub(crate) fn of_suites(&self) -> Globals {
+        Globals { json: self.json, quiet: self.quiet, seed: self.seed }
     }
 }
 

@@ -9,6 +9,7 @@ use std::{io::Write as _, process};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use planproof_config::{Called, CommandLine, Configured, MEDIA};
+use planproof_doors as suites;
 use planproof_media::Service;
 use planproof_output::failure::Failure;
 use planproof_output::terminal;
@@ -18,7 +19,7 @@ use crate::arguments::{
     Arguments, has_use, in_groups, is_kept, is_recorded, with_short_helps, without_effect,
     without_idle_options,
 };
-use crate::{suites, values};
+use crate::values;
 
 /// The options that are keys of the configuration file.
 pub(crate) const LINE: CommandLine = CommandLine {

@@ -5,7 +5,6 @@ pub(crate) mod campaign;
 pub(crate) mod check;
 pub(crate) mod completions;
 mod gate;
-pub(crate) mod helper_model;
 pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod matrix;

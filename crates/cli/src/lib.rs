@@ -8,15 +8,14 @@
 //!   a mode has no use for in `arguments/idle.rs`; the bounds of numbers among them in `values.rs`.
 //! - They are parsed, with what the configuration file adds to them, in `command_line.rs`; what was probably meant with
 //!   a command line that is refused is in `command_line/mistakes.rs`. The crate `config` has the file, and knows none.
-//! - What a campaign asks of the command line: `world.rs`. Names become agents and models in the crate `assembly`.
+//! - Names become agents, models and tools in the crate `assembly`. The kinds of cases are in the crate `doors`, with
+//!   what they need of the world and commands of their own; campaigns and judgements of some are in `suites.rs`.
 //! - A module for each command: `commands.rs`. `test`, `bench` and `limit` are one campaign each
 //!   (`commands/campaign.rs`), whose life is the crate `campaign`: here are what a command asks for
 //!   (`commands/campaign/plan.rs`), the prepared campaign (`commands/campaign/prepare.rs`), its observers
 //!   (`commands/campaign/carry_out.rs`), whether options beside a replay agree with the recording
 //!   (`commands/campaign/agreement.rs`), and what is printed of it with its exit code
 //!   (`commands/campaign/conclusion.rs`). Several campaigns of one command are a matrix (`commands/bench/matrix.rs`).
-//! - The kinds of cases: `suites.rs`; in `suites` what each needs of the world, the arguments and commands that only
-//!   one of them has, and the options that all declare (`suites/options.rs`).
 //! - Campaigns read back (`stored.rs`) with their options (`stored_options.rs`), reports as files (`report_files.rs`),
 //!   damage found in a run store (`damage.rs`), and whether what a store or a recording does outside is wanted
 //!   (`wanted.rs`).
@@ -34,7 +33,6 @@ mod arguments;
 mod command_line;
 mod commands;
 mod damage;
-mod prompts;
 mod render;
 mod report_files;
 mod review;
@@ -44,7 +42,6 @@ mod stream;
 mod suites;
 mod values;
 mod wanted;
-mod world;
 
 use std::process;
 use std::sync::Arc;
@@ -52,6 +49,7 @@ use std::sync::Arc;
 pub use planproof_suite as suite;
 pub use planproof_trace as trace;
 
+use clap::CommandFactory as _;
 use planproof_assembly::providers;
 use planproof_config::Configured;
 use planproof_live::{doctor, guard, hook};
@@ -92,8 +90,8 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
         process::exit(i32::from(code));
     }
     secrets::hold_passwords(&words);
-    planproof_assembly::register_roles(suites::roles::shipped_roles().copied());
-    let registered = suites::register(own.into_iter().collect());
+    planproof_assembly::register_roles(planproof_doors::shipped_roles().copied());
+    let registered = planproof_doors::register(own.into_iter().collect(), Arguments::command);
     let code = match registered.and_then(|()| command_line::parse(std::env::args_os().collect())) {
         Ok(parsed) => {
             if let Some(summary) = parsed.configured.summary() {
@@ -143,14 +141,14 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     match &arguments.command {
         Command::Demo(options) => suites::orders::demo::run(options, global),
-        Command::Synth(options) => suites::orders::synth::run(options, global),
-        Command::Topics(options) => suites::orders::topics::run(options, global),
-        Command::Read(options) => suites::orders::read::run(options, global),
+        Command::Synth(options) => planproof_doors::orders::synth::run(options, &global.of_suites()),
+        Command::Topics(options) => planproof_doors::orders::topics::run(options, &global.of_suites()),
+        Command::Read(options) => planproof_doors::orders::read::run(options, &global.of_suites()),
         Command::Check(options) => commands::check::run(options, global),
         Command::Test(options) => commands::test::run(options, global),
         Command::Bench(options) => commands::bench::run(options, global),
         Command::Score(options) => commands::score::run(options, global),
-        Command::Mnms(options) => suites::mnms::run(options, global),
+        Command::Mnms(options) => planproof_doors::mnms::run(options, &global.of_suites()),
         Command::Tables(options) => commands::tables::run(options, global),
         Command::Limit(options) => suites::orders::limit::run(options, global),
         Command::Run(options) => commands::run::run(options, global),
@@ -168,7 +166,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Guard(options) => guard::run(options, global.printing()),
         Command::Hook(options) => hook::run_any(options, global.printing()),
         Command::Doctor(options) => doctor::run(options, global.printing(), values::live_line),
-        Command::Scenario(options) => suites::scenarios::command::run(options, global),
+        Command::Scenario(options) => planproof_doors::scenarios::command::run(options, &global.of_suites()),
         Command::Init(options) => commands::init::run(options),
         Command::Completions(options) => commands::completions::run(options),
         Command::Man(options) => commands::man::run(options),

@@ -6,80 +6,15 @@ use std::time::Duration;
 
 use planproof_agents::{REPLY_TOKENS, RunLimits};
 use planproof_assembly::arguments::TIMEOUT_SECONDS;
-use planproof_campaign::{PlannedSequel, ProgramOptions, StoredOptions};
+use planproof_campaign::{ProgramOptions, StoredOptions};
+use planproof_doors::{ORDER, OwnOptions, SuiteOptions};
 use planproof_engine::{Campaign, SynthesisUse};
 use planproof_output::failure::Failure;
 use planproof_output::secrets;
 use planproof_report::CommandLines;
-use planproof_suite::{OptionUse, Suite};
-use serde::de::Error as _;
-use serde_json::{Map, Value};
+use planproof_suite::Suite;
 
 use crate::arguments::STORE_DEFAULT;
-use crate::suites;
-pub(crate) use crate::suites::ORDER;
-use crate::suites::{KeptOptions, OwnOptions, SequelOptions};
-
-/// What a campaign keeps for its suite.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct SuiteOptions {
-    /// What it keeps of the suite itself, in a form of the suite.
-    pub(crate) own: OwnOptions,
-    /// What the suite keeps for its tools.
-    pub(crate) kept: KeptOptions,
-    /// How its sequels are done, by their options.
-    pub(crate) sequels: SequelOptions,
-}
-
-impl SuiteOptions {
-    /// Those of a campaign.
-    ///
-    /// # Errors
-    /// They cannot be read.
-    pub(crate) fn of(options: &StoredOptions) -> Result<Self, Failure> {
-        Self::read(options)
-            .map_err(|error| Failure::usage(format!("the options of the campaign are invalid: {error}")))
-    }
-
-    fn read(options: &StoredOptions) -> Result<Self, serde_json::Error> {
-        let mut of_suite = options.of_suite.clone();
-        let (mut kept, mut sequels) = (KeptOptions::default(), SequelOptions::new());
-        for name in of_suite.keys().cloned().collect::<Vec<_>>() {
-            let value = of_suite.get(&name).and_then(Value::as_str).map(str::to_owned);
-            // What has another type is left, and refused below.
-            if let Some(value) = value.filter(|_| suites::has(&name, OptionUse::Tools)) {
-                of_suite.remove(&name);
-                kept.0.insert(name, value);
-            }
-        }
-        for sequel in suites::sequels_of(options.suite.as_deref().unwrap_or(ORDER)) {
-            if let Some(how) = of_suite.remove(sequel.option()) {
-                sequel.check(&how).map_err(serde_json::Error::custom)?;
-                sequels.insert(sequel.option().to_owned(), how);
-            }
-        }
-        let own = OwnOptions::read(options.suite.as_deref(), of_suite)?;
-        Ok(Self { own, kept, sequels })
-    }
-
-    /// As a campaign keeps them.
-    pub(crate) fn to_map(&self) -> Map<String, Value> {
-        let mut map = self.own.to_map();
-        map.extend(self.sequels.iter().map(|(name, how)| (name.clone(), how.clone())));
-        map.extend(self.kept.0.iter().map(|(name, value)| (name.clone(), value.clone().into())));
-        map
-    }
-
-    /// The sequels that a campaign of this suite has with these options, before any of them is begun.
-    pub(crate) fn planned(&self, suite: &dyn Suite) -> Vec<PlannedSequel> {
-        let sequels = suite.sequels().into_iter();
-        let planned = sequels.filter_map(|sequel| {
-            let how = self.sequels.get(sequel.option())?.clone();
-            Some(PlannedSequel { sequel, how, begun: None })
-        });
-        planned.collect()
-    }
-}
 
 /// The stored options of a campaign, parsed completely.
 #[derive(Debug, Clone)]
@@ -104,7 +39,7 @@ impl CampaignOptions {
     /// # Errors
     /// This planproof does not know it.
     pub(crate) fn suite(&self) -> Result<Arc<dyn Suite>, Failure> {
-        suites::of_campaign(self.kept.suite.as_deref(), &self.of_suite.own, &self.of_suite.kept)
+        planproof_doors::of_campaign(self.kept.suite.as_deref(), &self.of_suite.own, &self.of_suite.kept)
     }
 
     /// Refuses a campaign with another kind of cases, for that reason.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use planproof_agents::{AgentSpec, Reach};
 use planproof_assembly::errors::OrFail as _;
 use planproof_campaign::{Act, Budgets, ProgramOptions, RecordedCampaign, absolute, unnumbered};
+use planproof_doors::{self as suites, KeptOptions, SuiteOptions};
 use planproof_output::failure::Failure;
 use planproof_output::own;
 use planproof_output::question::agrees;
@@ -17,8 +18,7 @@ use planproof_tools::process::shell_word;
 use planproof_trace::REDACTED;
 
 use crate::arguments::{ACTING, CampaignArguments, Global, STORE_DEFAULT};
-use crate::stored_options::{CampaignOptions, SuiteOptions, command_of};
-use crate::suites::{self, KeptOptions};
+use crate::stored_options::{CampaignOptions, command_of};
 
 /// The act of the agent itself, which has no option.
 const AGENT: &str = "agent";

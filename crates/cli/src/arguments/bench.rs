@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use planproof_agents::REPLY_TOKENS;
-use planproof_assembly::arguments::CompatChoice;
+use planproof_assembly::arguments::{AskingArguments, CompatChoice};
 use planproof_campaign::CASES_MAX;
+use planproof_doors::SuiteArguments;
+use planproof_doors::orders::arguments::parse_range;
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_output::values::{above_zero, file, whole};
 
-use super::{AllCasesArguments, AskingArguments, CampaignArguments, ShownArguments};
+use super::{AllCasesArguments, CampaignArguments, ShownArguments};
 use crate::report_files::ReportFileArguments;
-use crate::suites::SuiteArguments;
-use crate::suites::orders::arguments::parse_range;
 use crate::values::{CaseCount, case_count};
 
 /// Options that say which cases there are, beside those of suites.

@@ -9,25 +9,26 @@ use std::time::Duration;
 use clap::builder::Resettable;
 use clap::{Args, ValueEnum};
 use planproof_agents::{BodyName, REPLY_TOKENS, SERVED_VARIABLES};
-use planproof_assembly::arguments::{AgentArguments, ModelArguments, Think};
+use planproof_assembly::arguments::{AgentArguments, BudgetArguments, ModelArguments, Think};
 use planproof_campaign::{CASES_MAX, REPEATS_MAX, Shard};
 use planproof_isolation::{AgentMemory, Isolate};
-use planproof_model::prices::DOLLARS_MAX;
 use planproof_output::failure::Failure;
-use planproof_output::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, whole};
+use planproof_output::values::{SECONDS_MAX, above_zero, file, whole};
 use planproof_suite::{EffortLimits, OptionUse};
 use planproof_trace::faults::FaultShares;
 
-use super::{JudgeArguments, ReviewChoice, StoreArguments};
-use super::{bench, limit, test};
+use super::{ReviewChoice, StoreArguments};
+use super::{bench, test};
 use crate::report_files::ReportFileArguments;
-use crate::suites;
+use crate::suites::orders::arguments::SEARCHING;
 use crate::values::{SuccessMin, gate_metric, host_name, label, percent, success_min};
+use planproof_doors::has;
+use planproof_doors::orders::arguments::JudgeArguments;
 
 /// Most runs at once: more than there can be cases would be of no use.
 const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX as usize - 1);
 
-/// Options of [`ShapeArguments`](super::ShapeArguments); they mean nothing where the cases are there already.
+/// Options of `ShapeArguments` in the crate `doors`; they mean nothing where the cases are there already.
 pub(crate) const SHAPE: [&str; 11] = [
     "topic",
     "distractors",
@@ -86,7 +87,7 @@ pub(crate) fn is_kept(id: &str) -> bool {
     ["agent", "others", "model", "fail_over"].contains(&id)
         || RUNNING.contains(&id)
         || ACTING.contains(&id)
-        || suites::has(id, OptionUse::Tools)
+        || has(id, OptionUse::Tools)
 }
 
 /// Options of [`RUNNING`] that a replay has for itself: its answers come at once.
@@ -100,9 +101,9 @@ pub(crate) fn is_recorded(id: &str) -> bool {
     by_all
         || running
         || test::RECORDED.iter().any(|ids| ids.contains(&id))
-        || limit::SEARCHING.contains(&id)
+        || SEARCHING.contains(&id)
         || bench::CHOOSING.contains(&id)
-        || suites::has(id, OptionUse::Chosen)
+        || has(id, OptionUse::Chosen)
 }
 
 /// What a command says of the agent that a campaign is begun with.
@@ -469,31 +470,6 @@ impl CampaignArguments {
         let named = named.into_iter().filter_map(|(option, path)| Some((option, path?)));
         self.files().into_iter().chain(named).collect()
     }
-}
-
-/// What may be spent.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Budget")]
-pub(crate) struct BudgetArguments {
-    /// Maximum cost of model tokens, in US dollars.
-    ///
-    /// A request that would exceed it is not sent, and finished work is kept. A campaign can be resumed with `--resume`
-    /// and a larger budget.
-    #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
-    pub(crate) max_cost: Option<f64>,
-    /// Maximum number of tokens, input and output together.
-    #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
-    pub(crate) max_tokens: Option<u64>,
-    /// Maximum wall time of this command, in minutes.
-    ///
-    /// Work that is in progress at that time is stopped; runs of a campaign that were stopped count as not run.
-    #[arg(long, value_name = "M", value_parser = above_zero(MINUTES_MAX, "minutes"))]
-    pub(crate) minutes: Option<f64>,
-    /// File of model prices, instead of the built-in ones.
-    ///
-    /// docs/files.md describes the format.
-    #[arg(long, value_name = "FILE", env = "PLANPROOF_PRICES")]
-    pub(crate) prices: Option<PathBuf>,
 }
 
 /// What becomes of the model's answers, and where they come from.

@@ -1,12 +1,7 @@
-//! How a model is asked outside of campaigns, and the arguments of `planproof models`.
-
-use std::path::PathBuf;
+//! The arguments of `planproof models`.
 
 use clap::{Args, Subcommand};
 use planproof_assembly::arguments::ModelArguments;
-use planproof_output::values::file;
-
-use super::BudgetArguments;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -36,18 +31,4 @@ pub(crate) struct CheckModelsArguments {
     pub(crate) models: Vec<String>,
     #[command(flatten)]
     pub(crate) asking: ModelArguments,
-}
-
-/// How a model is asked, and what that may take.
-#[derive(Debug, Args)]
-pub(crate) struct AskingArguments {
-    #[command(flatten)]
-    pub(crate) model: ModelArguments,
-    #[command(flatten)]
-    pub(crate) budget: BudgetArguments,
-    /// Cache of model answers: reuse those in this file, and add new ones.
-    ///
-    /// You do not pay twice if the command is interrupted. A model `replay/FILE` gives the same answers again.
-    #[arg(long, value_name = "FILE", value_parser = file())]
-    pub(crate) cache: Option<PathBuf>,
 }

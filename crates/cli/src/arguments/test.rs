@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use planproof_doors::SequelArguments;
+use planproof_doors::orders::arguments::CaseArguments;
 use planproof_output::values::file;
 
 use super::campaign::{BEGINNING, SHAPE};
-use super::{AllCasesArguments, CampaignArguments, CaseArguments};
-use crate::suites::SequelArguments;
+use super::{AllCasesArguments, CampaignArguments};
 use crate::values::case_count;
 
 /// Options that say which cases there are.

@@ -13,6 +13,7 @@ use planproof_agents::AgentSpec;
 use planproof_assembly::arguments::CompatChoice;
 use planproof_assembly::errors::OrFail as _;
 use planproof_campaign::{CASES_MAX, Cases, StoreOptions};
+use planproof_doors::{self as suites, KeptOptions, OwnOptions, SequelOptions};
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::print::print_json;
 use planproof_output::{secrets, terminal, text_files};
@@ -25,7 +26,6 @@ pub(super) use models::paid_for;
 use super::campaign::{CampaignPlan, CampaignRequest, CaseSource, Extras, WantedCases, carry_out, prepare};
 use crate::arguments::{BenchArguments, BenchCommand, ChoiceArguments, Global, ReviewChoice};
 use crate::stored::must_exist;
-use crate::suites::{self, KeptOptions, OwnOptions, SequelOptions};
 
 pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCode, Failure> {
     if let Some(BenchCommand::Models(models)) = &arguments.command {
@@ -88,7 +88,7 @@ fn asked_for<'a>(
     global: &'a Global,
 ) -> Result<(BenchCases<'a>, Option<Vec<AgentSpec>>), Failure> {
     let mut suite = suites::find(name)?;
-    let values = arguments.of_suite.of_suite(&*suite, arguments.compat.map(judgement), global)?;
+    let values = arguments.of_suite.of_suite(&*suite, arguments.compat.map(judgement), &global.set)?;
     let (values, of_sequels) = values.apart_from_sequels();
     let sequels = suites::sequels_asked(&*suite, &of_sequels)?;
     // A suite may leave out figures of runs if finished answers are scored, so it is not asked without a reason.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_campaign::{Cases, RequestedCampaign};
+use planproof_doors::{SequelOptions, SuiteOptions};
 use planproof_engine::{Outcome, Unit};
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::report_files::{ReportFile, must_differ};
@@ -22,8 +23,6 @@ use serde_json::Value;
 use super::campaign::Prepared;
 use crate::arguments::{CampaignArguments, GateArguments, Global};
 use crate::stored::{self, Stored};
-use crate::stored_options::SuiteOptions;
-use crate::suites::SequelOptions;
 
 /// Most bytes of a baseline file: those of a million cases.
 const BASELINE_BYTES_MAX: u64 = 512 << 20;

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use planproof_campaign::{KeyNeeded, ModelForm};
+use planproof_doors::orders;
 use planproof_model::check::{Depth, ModelCheck, Standing, check, conversation_tokens};
 use planproof_output::failure::{ExitCode, Failure, unless_closed};
 use planproof_output::print::print_json;
@@ -14,7 +15,6 @@ use planproof_suite::Case;
 use planproof_trace::Tool;
 
 use crate::arguments::{CheckModelsArguments, Global, ModelsCommand, ModelsCommands};
-use crate::suites::orders;
 
 /// Cases with default options whose largest one the context has to hold.
 const CASES_SEEN: u64 = 20;

@@ -3,19 +3,17 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use planproof_doors::scenarios::{tools_of, unknown};
 use planproof_output::failure::{ExitCode, Failure, unless_closed};
 use planproof_output::layout::counted;
 use planproof_output::{tell, terminal, text_files};
 use planproof_spec::rules::search::{Found, SampleCall};
 use planproof_spec::rules::{
-    CallRule, Fault, JSON_SCHEMA, KnownTool, Oddity, RuleMeaning, RuleSet, RulesReview, rules_tree,
-    text_flags,
+    CallRule, Fault, JSON_SCHEMA, Oddity, RuleMeaning, RuleSet, RulesReview, rules_tree, text_flags,
 };
-use planproof_trace::Tool;
 use serde_json::{Value, json};
 
 use crate::arguments::{Global, RulesArguments, RulesCommand};
-use crate::suites::scenarios::drawn::tools_of;
 
 /// Columns of a sentence. Calls are not broken, so that they can be copied.
 const WIDTH: usize = 80;
@@ -42,7 +40,7 @@ fn check(
 ) -> Result<ExitCode, Failure> {
     let known = match tools {
         [] => None,
-        tools => Some(tools_of(tools, global)?),
+        tools => Some(tools_of(tools, global.quiet)?),
     };
     let names: Vec<String> = known.iter().flatten().map(|tool| tool.name.clone()).collect();
     let mut out = terminal::results(global.json);
@@ -89,17 +87,6 @@ fn check(
     }
 }
 
-/// What rules say of tools and arguments that there are not, in the order of the text.
-pub(crate) fn unknown(rules: &RuleSet, tools: &[Tool]) -> Vec<Fault> {
-    let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
-    let known: Vec<KnownTool<'_>> =
-        tools.iter().map(|tool| KnownTool { name: &tool.name, schema: &tool.input_schema }).collect();
-    let mut faults = rules.unknown_tools(&names);
-    faults.extend(rules.unknown_arguments(&known));
-    faults.sort_by_key(|fault| fault.place);
-    faults
-}
-
 fn show(out: &mut impl Write, file: &str, rules: &RuleSet, review: &RulesReview) -> io::Result<()> {
     let notes = review.oddities.iter().filter(|oddity| oddity.is_note()).count();
     let warnings = match review.oddities.len() - notes {
@@ -141,29 +128,11 @@ fn example(out: &mut impl Write, what: &str, found: &Found) -> io::Result<()> {
         Found::Session(calls) if calls.is_empty() => writeln!(out, "   {what}: one without a call"),
         Found::Session(calls) => {
             writeln!(out, "   {what}:")?;
-            calls.iter().try_for_each(|call| writeln!(out, "     {}", call_in_words(call)))
+            calls.iter().try_for_each(|call| writeln!(out, "     {call}"))
         }
         Found::None => writeln!(out, "   {what}: none"),
         Found::TooMany => writeln!(out, "   {what}: none found among the values that were tried"),
     }
-}
-
-/// `refund {"order_id":1} returns {"ok":true}`, or `refund {"order_id":1} is done` where it does not matter what it
-/// returns.
-pub(crate) fn call_in_words(call: &SampleCall) -> String {
-    let arguments = match &call.arguments {
-        Value::Object(entries) if entries.is_empty() => String::new(),
-        arguments => format!(" {arguments}"),
-    };
-    let is_empty = |value: &Value| value.as_object().is_some_and(serde_json::Map::is_empty);
-    let outcome = match &call.outcome {
-        None => ", whose result has not come".to_owned(),
-        Some(Ok(result)) if is_empty(result) => " is done".to_owned(),
-        Some(Ok(result)) => format!(" returns {result}"),
-        Some(Err(error)) if is_empty(error) => " has failed".to_owned(),
-        Some(Err(error)) => format!(" fails with {error}"),
-    };
-    format!("{}{arguments}{outcome}", call.tool)
 }
 
 /// One line of `rules check --json`.
@@ -191,22 +160,8 @@ fn of_fault(fault: &Fault) -> Value {
     json!({ "line": place.line, "column": place.column, "message": message, "help": help })
 }
 
-/// The calls of a session, with their results and errors.
-pub(crate) fn calls_as_json(calls: &[SampleCall]) -> Vec<Value> {
-    let calls = calls.iter().map(|call| {
-        let mut object = json!({ "tool": call.tool, "arguments": call.arguments });
-        match &call.outcome {
-            Some(Ok(result)) => object["result"] = result.clone(),
-            Some(Err(error)) => object["error"] = error.clone(),
-            None => {}
-        }
-        object
-    });
-    calls.collect()
-}
-
 fn of_rule(rule: &CallRule, meaning: &RuleMeaning) -> Value {
-    let session = |found: &Found| found.session().map(calls_as_json);
+    let session = |found: &Found| found.session().map(SampleCall::all_to_json);
     json!({
         "id": rule.id,
         "words": rule.to_string(),

@@ -13,6 +13,7 @@ use std::time::Duration;
 use comfy_table::CellAlignment;
 use planproof_assembly::errors::{OrFail as _, failure};
 use planproof_campaign::sequel_of;
+use planproof_doors as suites;
 use planproof_engine::{Finding, over_in_words};
 use planproof_model::prices::Money;
 use planproof_output::failure::{ExitCode, Failure};
@@ -33,7 +34,7 @@ use crate::render;
 use crate::render::{Findings, Marking};
 use crate::stored::{self, Figures, Stored, must_exist};
 use crate::stored_options::CampaignOptions;
-use crate::suites::{self, orders::learning};
+use crate::suites::orders::learning;
 
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
     if let RunsCommand::Merge { stores, into } = &arguments.command {

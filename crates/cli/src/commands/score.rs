@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_campaign::milliseconds_now;
+use planproof_doors::{self as suites, COMPAT, HelperModel};
 use planproof_engine::{Outcome, Report, ReportInput};
 use planproof_output::failure::{ExitCode, Failure, unless_closed};
 use planproof_output::print::print_json;
@@ -21,10 +22,8 @@ use ring::digest::{SHA256, digest};
 use serde::Serialize;
 
 use super::bench::{files, load};
-use super::helper_model::HelperModel;
 use crate::arguments::{ChoiceArguments, Global, ScoreArguments};
 use crate::render::{self, Findings, Seen};
-use crate::suites::{self, COMPAT};
 
 /// Most cases without a prediction that are named.
 const MISSING_NAMED_MAX: usize = 10;
@@ -113,7 +112,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     let taken: Vec<(&str, &Path)> = named.chain(files(choice)).collect();
     let report_files = report_files.open(global, &taken)?;
     let mut suite = suites::find(suite)?;
-    let options = of_suite.of_suite(&*suite, None, global)?;
+    let options = of_suite.of_suite(&*suite, None, &global.set)?;
     let unchosen = Arc::clone(&suite);
     suite = suite.scored_with(&options.pairs()).map_err(Failure::from)?.unwrap_or(suite);
     // Only after the options are applied, because some of them select cases.

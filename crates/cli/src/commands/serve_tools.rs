@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planproof_doors::{orders, scenarios};
 use planproof_output::failure::{ExitCode, Failure, unless_closed};
 use planproof_output::random::random_bytes;
 use planproof_output::report_files::must_differ;
@@ -18,7 +19,6 @@ use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder, Trace,
 use serde_json::json;
 
 use crate::arguments::{Global, ServeToolsArguments};
-use crate::suites::{orders, scenarios};
 
 /// Most calls that are answered; a client that makes more is broken.
 const CALLS_MAX: u32 = 10_000;

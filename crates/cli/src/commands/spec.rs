@@ -7,6 +7,7 @@ use std::path::Path;
 
 use planproof_assembly::sources;
 use planproof_assembly::specifications::SpecSource;
+use planproof_doors::orders::cases_of;
 use planproof_live::rules::rules_of;
 use planproof_output::failure::{ExitCode, Failure, unless_closed};
 use planproof_output::layout::counted;
@@ -20,7 +21,6 @@ use serde_json::{Value, json};
 use crate::arguments::{
     self, DialectArguments, Global, GrammarLanguage, GraphFormat, SpecArguments, SpecCommand,
 };
-use crate::suites::orders::cases_of;
 
 pub(crate) fn run(arguments: &SpecArguments, global: &Global) -> Result<ExitCode, Failure> {
     match &arguments.command {

@@ -7,7 +7,7 @@ use planproof_output::failure::{ExitCode, Failure};
 use super::campaign::{CampaignRequest, named_agent, run_request};
 use crate::arguments::{Global, TestArguments};
 use crate::suites::orders::TestCases;
-use crate::suites::scenarios::{ScenarioCases, drawn::RuleCases};
+use crate::suites::scenarios::{RuleCases, ScenarioCases};
 
 pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
     let own = arguments.scenarios.as_deref().map(|file| ScenarioCases::new(file, &arguments.all));

@@ -1,51 +1,32 @@
-//! Orders: where their cases come from (`source.rs`, `like.rs`), how these are drawn (`drawn.rs`) and read
-//! (`files.rs`), what campaigns keep (`options.rs`) and whether it agrees with a recording (`agreement.rs`), a part of
-//! a dissection, learning data (`learning.rs`), and the commands that only they have.
+//! Campaigns of orders: where their cases come from (`source.rs`, `like.rs`), whether a command line agrees with a
+//! recording (`agreement.rs`), a part of a dissection, learning data (`learning.rs`), and the commands that begin
+//! campaigns of orders alone, or judge plans.
 
 mod agreement;
 pub(crate) mod arguments;
 pub(crate) mod check;
 pub(crate) mod demo;
-mod drawn;
-mod files;
 pub(crate) mod learning;
 mod like;
 pub(crate) mod limit;
-mod options;
-pub(crate) mod read;
 mod source;
-pub(crate) mod synth;
-pub(crate) mod topics;
 
 use planproof_engine::Outcome;
 use planproof_engine::studies::{DissectionReport, TopicErrors};
 use planproof_order::dissect::report as dissection_report;
-use planproof_order::synth::PlanningCase;
 use planproof_order::{
-    DissectOptions, Dissection, Failed, LedTo, OrderOutcome, OrderReader, errors_by_topic, read_order, typed,
+    DissectOptions, Dissection, Failed, LedTo, OrderOutcome, OrderReader, errors_by_topic, typed,
 };
 use planproof_output::failure::Failure;
-use planproof_suite::{Card, Case, RunResult};
+use planproof_suite::{Card, RunResult};
 use serde::Deserialize as _;
 
-pub(crate) use drawn::first_cases;
-pub(super) use drawn::make_again;
-pub(crate) use files::{case_of, cases_of, pick_case, read_cases, wrapped};
-pub(super) use options::{judging_in_words, suite_of};
 pub(crate) use source::TestCases;
 
 use crate::stored::Stored;
 
 /// The name of the dissection among the sequels of orders.
 const DISSECTION: &str = "dissection";
-
-/// A case as an order.
-///
-/// # Errors
-/// It is of another kind.
-pub(crate) fn case(case: &dyn Case) -> Result<PlanningCase, Failure> {
-    read_order(case).map_err(Failure::from)
-}
 
 /// The dissection of some of a campaign's errors.
 pub(crate) struct PartOfDissection {

@@ -9,9 +9,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashSet, VecDeque};
+use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::outcomes::{CallWorld, FixedOutcomes};
 use super::samples::{SampleHints, Samples};
@@ -32,7 +33,40 @@ pub struct SampleCall {
     pub outcome: Option<Result<Value, Value>>,
 }
 
+/// `refund {"order_id":1} returns {"ok":true}`, or `refund {"order_id":1} is done` where it does not matter what it
+/// returns.
+impl fmt::Display for SampleCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.tool)?;
+        let is_empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
+        if !is_empty(&self.arguments) {
+            write!(f, " {}", self.arguments)?;
+        }
+        match &self.outcome {
+            None => f.write_str(", whose result has not come"),
+            Some(Ok(result)) if is_empty(result) => f.write_str(" is done"),
+            Some(Ok(result)) => write!(f, " returns {result}"),
+            Some(Err(error)) if is_empty(error) => f.write_str(" has failed"),
+            Some(Err(error)) => write!(f, " fails with {error}"),
+        }
+    }
+}
+
 impl SampleCall {
+    /// The calls of a session, with their results and errors.
+    pub fn all_to_json(calls: &[Self]) -> Vec<Value> {
+        let calls = calls.iter().map(|call| {
+            let mut object = json!({ "tool": call.tool, "arguments": call.arguments });
+            match &call.outcome {
+                Some(Ok(result)) => object["result"] = result.clone(),
+                Some(Err(error)) => object["error"] = error.clone(),
+                None => {}
+            }
+            object
+        });
+        calls.collect()
+    }
+
     /// Makes the call in a session, with what came of it. False if a rule would have to remember too much.
     pub fn observe(&self, session: &mut Session) -> bool {
         let event = |moment| SessionEvent::new(moment, &self.tool, &self.arguments);

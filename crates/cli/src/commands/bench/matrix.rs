@@ -6,6 +6,7 @@ use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_assembly::errors::OrFail as _;
 use planproof_campaign::{Left, ResumedMatrix, StoreOptions, begin_matrix, combinations, is_complete};
 use planproof_config::{NOISE, agent_setting};
+use planproof_doors::Outside;
 use planproof_output::failure::{ExitCode, Failure, unless_closed};
 use planproof_output::own;
 use planproof_output::progress;
@@ -29,7 +30,6 @@ use crate::stored::Stored;
 use crate::stored_options::CampaignOptions;
 use crate::stream::Stream;
 use crate::wanted::{self, Named};
-use crate::world::Outside;
 
 /// Longest cause of a broken set-up in a note below a table, in characters.
 const NOTE_CHARACTERS_MAX: usize = 600;

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_campaign::{Cases, RecordedCampaign, StoredGuard};
 use planproof_config::Given;
+use planproof_doors::{SuiteOptions, Written};
 use planproof_output::failure::Failure;
 use planproof_output::{secrets, text_files};
 use planproof_suite::Case;
 
 use super::plan::{CampaignPlan, WantedCases};
-use crate::arguments::{CHOOSING, CampaignArguments, Global, Written};
-use crate::stored_options::SuiteOptions;
+use crate::arguments::{CHOOSING, CampaignArguments, Global};
 
 /// Compares options as they are written.
 pub(crate) struct Agreement<'a> {

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use planproof_campaign::{Cases, RequestedCampaign, Shard, StoredOptions};
+use planproof_doors::{KeptOptions, ORDER, OwnOptions, SequelOptions};
 use planproof_engine::LimitPlan;
 use planproof_output::failure::Failure;
 use planproof_suite::EffortLimits;
@@ -12,8 +13,7 @@ use planproof_trace::faults::FaultShares;
 
 use super::agreement::{Agreement, BesideReplay};
 use crate::arguments::SHRINK;
-use crate::stored_options::{ORDER, command_of};
-use crate::suites::{KeptOptions, OwnOptions, SequelOptions};
+use crate::stored_options::command_of;
 use crate::values::AUTO_CASES_MAX;
 
 /// Which of all cases are needed.

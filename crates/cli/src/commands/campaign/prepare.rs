@@ -12,6 +12,8 @@ use planproof_campaign::{
     Answers, BudgetOptions, Keeping, ProgramOptions, RecordedCampaign, Replay, RequestedCampaign, Resumed,
     StoreOptions, StoredCampaign, StoredGuard,
 };
+use planproof_doors::scenarios::unknown;
+use planproof_doors::{ORDER, Outside, SuiteOptions};
 use planproof_isolation::Isolate;
 use planproof_live::rules::read_rules;
 use planproof_output::digest::sha256;
@@ -28,15 +30,10 @@ use super::plan::{CampaignPlan, WantedCases};
 use super::prepared::Prepared;
 use super::sequels::{must_be_asked_for, resumed_sequels, with_sequels};
 use super::shard::{ShardRun, must_be_same};
-use crate::arguments::{
-    BudgetArguments, CampaignArguments, Global, ProgramArguments, ReviewChoice, StoreArguments,
-};
+use crate::arguments::{CampaignArguments, Global, ProgramArguments, ReviewChoice, StoreArguments};
 use crate::commands::gate::Before;
-use crate::commands::rules::unknown;
 use crate::stored::{self, Stored, must_exist};
-use crate::stored_options::{ORDER, SuiteOptions};
 use crate::wanted::{self, Named};
-use crate::world::Outside;
 use crate::{damage, review};
 
 /// What a campaign is besides the command's own request.
@@ -406,13 +403,6 @@ fn replay(
     };
     let run = planproof_campaign::replay(&world, &replay, recorded, cases)?;
     Ok(with_sequels(run, of_suite))
-}
-
-impl From<&BudgetArguments> for BudgetOptions {
-    fn from(arguments: &BudgetArguments) -> Self {
-        let BudgetArguments { max_cost, max_tokens, minutes, prices } = arguments.clone();
-        Self { max_cost, max_tokens, minutes, prices }
-    }
 }
 
 impl From<&StoreArguments> for StoreOptions {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use planproof_campaign::EndedSequel;
+use planproof_doors::SuiteOptions;
 use planproof_engine::{Outcome, Report};
 use planproof_output::failure::Failure;
 use planproof_output::{tell, terminal};
@@ -13,7 +14,7 @@ use planproof_suite::Case;
 
 use super::carry_out::Ended;
 use crate::stored::StoredTraces;
-use crate::stored_options::{SuiteOptions, commands};
+use crate::stored_options::commands;
 use crate::stream::Stream;
 
 /// Most cases of a replay whose differences are reported.

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use planproof_campaign::{PlannedSequel, sequel_of};
+use planproof_doors::SuiteOptions;
 use planproof_output::failure::Failure;
 use planproof_report::CommandLines;
 use planproof_suite::{Concluded, Sequel};
 
 use super::plan::CampaignPlan;
 use super::prepared::Prepared;
-use crate::stored_options::SuiteOptions;
 
 /// A campaign that was not run yet, with its sequels.
 pub(super) fn with_sequels(mut run: planproof_campaign::Prepared, of_suite: SuiteOptions) -> Prepared {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use planproof_assembly::arguments::ModelArguments;
 use planproof_campaign::{Merged, MissingShard, merge};
+use planproof_doors::Outside;
 use planproof_output::failure::{ExitCode, Failure};
 use planproof_output::terminal;
 use planproof_suite::grouped;
@@ -14,7 +15,6 @@ use serde_json::json;
 
 use super::print_json;
 use crate::arguments::Global;
-use crate::world::Outside;
 
 /// Most missing shards whose commands are printed.
 const MISSING_SHOWN_MAX: usize = 20;

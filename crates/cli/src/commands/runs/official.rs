@@ -11,7 +11,7 @@ use planproof_suite::PublishedPrediction;
 use planproof_trace::{EndReason, EventKind};
 use serde_json::{Value, json};
 
-use crate::{stored, suites};
+use crate::stored;
 
 /// Writes the prediction of one run of each case, in the order of the cases, which some evaluators go by: also of a run
 /// that is not finished, as one without an answer.
@@ -83,7 +83,7 @@ pub(super) fn write(
             files.len()
         );
     }
-    if let Some(note) = suites::note_on_predictions(options.kept.suite.as_deref(), programs, all) {
+    if let Some(note) = planproof_doors::note_on_predictions(options.kept.suite.as_deref(), programs, all) {
         tell!("{note}");
     }
     Ok(())

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use planproof_doors::HelperModel;
 use planproof_model::{ChatRequest, Message, Settings};
 use planproof_output::failure::Failure;
 use planproof_output::progress;
@@ -12,7 +13,6 @@ use planproof_suite::questions::Question;
 use tokio::task::JoinSet;
 
 use crate::arguments::Global;
-use crate::commands::helper_model::HelperModel;
 
 /// Most questions at once.
 const AT_ONCE_MAX: usize = 8;
@@ -61,6 +61,6 @@ pub(super) fn answers(
         }
     });
     bar.finish_and_clear();
-    helper.tell_spent(global);
+    helper.tell_spent(global.quiet);
     answers.map_err(|why| Failure::outside(format!("the judge model: {why}{}", helper.advice())))
 }

@@ -9,6 +9,7 @@ use planproof_agents::{AgentSpec, Reach};
 use planproof_assembly::errors::OrFail as _;
 use planproof_assembly::providers;
 use planproof_campaign::{Cases, RequestedCampaign, StoreOptions};
+use planproof_doors::OwnOptions;
 use planproof_model::prices::Prices;
 use planproof_output::failure::Failure;
 use planproof_output::random::random_bytes;
@@ -26,9 +27,8 @@ use crate::arguments::{
     Arguments, BenchArguments, CampaignArguments, Command, Global, RecordingArguments, TestArguments,
 };
 use crate::stored::Stored;
-use crate::suites::OwnOptions;
 use crate::suites::orders::TestCases;
-use crate::suites::scenarios::{ScenarioCases, drawn::RuleCases};
+use crate::suites::scenarios::{RuleCases, ScenarioCases};
 
 /// Who stands in for the model: the first for orders that are drawn, the second, which is handed the answers, for all
 /// other cases.

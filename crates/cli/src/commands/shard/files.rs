@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Component, Path};
 
+use planproof_doors::scenarios;
 use planproof_output::failure::Failure;
 use planproof_output::secrets;
 use planproof_tools::process::shell_word;
 
 use crate::arguments::{Arguments, Command, Scheduler, ShardPlanArguments};
-use crate::suites::scenarios;
 
 /// Most bytes of the files of a plan: a ConfigMap takes 1 MiB, and escapes make texts longer.
 const FILES_BYTES_MAX: u64 = 768 << 10;

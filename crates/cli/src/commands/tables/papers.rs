@@ -204,7 +204,8 @@ impl Line {
     /// What it reaches outside, which is named again when it is resumed.
     fn outside(&self, request: &Request<'_>) -> Vec<String> {
         let of = |option: &str, value: Option<String>| -> Vec<String> {
-            let is_of = self.suite().is_some_and(|suite| crate::suites::suites_with(option).contains(&suite));
+            let is_of =
+                self.suite().is_some_and(|suite| planproof_doors::suites_with(option).contains(&suite));
             value.filter(|_| is_of).into_iter().flat_map(|value| [format!("--{option}"), value]).collect()
         };
         let media = request.arguments.media.as_ref().map(|file| file.to_string_lossy().into_owned());

@@ -2,6 +2,7 @@
 
 use comfy_table::CellAlignment;
 use planproof_campaign::Summaries;
+use planproof_doors::orders;
 use planproof_engine::studies::CauseShare;
 use planproof_engine::{LimitOutcome, LimitReport, Rate, Report};
 use planproof_output::failure::Failure;
@@ -18,7 +19,7 @@ use super::super::runs::say_what_is_missing;
 use crate::render;
 use crate::stored::{self, Stored};
 use crate::stored_options::CampaignOptions;
-use crate::suites::orders::{self, PartOfDissection};
+use crate::suites::orders::PartOfDissection;
 
 /// Most characters of an agent's name in a row.
 const AGENT_CHARACTERS_MAX: usize = 30;

@@ -9,11 +9,11 @@ use planproof_order::{OrderMaking, OrderSuite};
 use planproof_output::failure::Failure;
 use planproof_suite::Suite as _;
 
-use super::drawn::{as_written, draw_of, of_orders};
-use super::files::{read_cases, topic_bank};
-use crate::arguments::{CaseArguments, JudgeArguments, ShapeArguments, TestArguments, Written, switch};
+use crate::arguments::TestArguments;
 use crate::commands::campaign::{Agreement, BesideReplay, CampaignPlan, are_same, option_in_words};
-use crate::suites::SequelOptions;
+use planproof_doors::orders::arguments::{CaseArguments, JudgeArguments, ShapeArguments};
+use planproof_doors::orders::{as_written, draw_of, of_orders, read_cases, topic_bank};
+use planproof_doors::{SequelOptions, Written, switch};
 
 /// Compares what counts as a failure.
 pub(super) fn judging(agreement: &mut Agreement<'_>, now: &JudgeArguments, beside: &BesideReplay<'_>) {

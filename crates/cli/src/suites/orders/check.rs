@@ -17,9 +17,9 @@ use planproof_trace::wire::v1::read_traces;
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall};
 use serde_json::{Map, Value, json};
 
-use super::files::{pick_case, read_cases};
 use crate::arguments::{CheckArguments, Global};
 use crate::render::{self, Marking};
+use planproof_doors::orders::{pick_case, read_cases};
 
 /// One run of a case.
 struct Plan {

@@ -29,11 +29,11 @@ use planproof_store::{Store, StoreLimits};
 use planproof_suite::{Case, Suite as _};
 use tokio_util::sync::CancellationToken;
 
-use super::files::synthesis_failure;
 use crate::arguments::{DemoArguments, Global};
 use crate::render::{self, Marking};
 use crate::stored::{Stored, StoredTraces};
 use crate::stored_options::of_simulation;
+use planproof_doors::orders::synthesis_failure;
 
 /// Cases of the demonstration, the same for each agent.
 const CASES: u64 = 200;

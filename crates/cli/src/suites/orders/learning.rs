@@ -9,9 +9,9 @@ use planproof_output::failure::Failure;
 use planproof_output::{secrets, tell};
 use planproof_store::{CampaignRow, DamagedRun, RunRow, Store, Unit};
 
-use super::case;
 use crate::arguments::ExportFormat;
 use crate::stored;
+use planproof_doors::orders::case;
 
 /// Writes a line of learning data for each failed run that has one, except for `unsealed` ones. Returns the damaged
 /// runs.

@@ -13,10 +13,10 @@ use planproof_output::failure::Failure;
 use planproof_store::{CampaignRow, DamagedRun, Signatures, Store};
 use planproof_suite::EffortLimits;
 
-use super::drawn::of_orders;
 use crate::arguments::{CampaignArguments, Global};
 use crate::damage;
 use crate::stored::{self, must_exist};
+use planproof_doors::orders::of_orders;
 
 /// What is taken from the earlier campaign.
 #[derive(Debug)]

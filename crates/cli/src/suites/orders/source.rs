@@ -5,18 +5,18 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use planproof_campaign::{CASES_MAX, Cases, CasesOrigin, RequestedCampaign};
+use planproof_doors::OwnOptions;
+use planproof_doors::orders::arguments::{CaseArguments, ShapeArguments};
+use planproof_doors::orders::{draw_cases, draw_levels, draw_of, of_orders, read_cases, topic_bank};
 use planproof_engine::LimitPlan;
 use planproof_order::synth::TopicBank;
 use planproof_order::{OrderDraw, OrderOptions, OrderSuite};
 use planproof_output::failure::Failure;
 
 use super::agreement;
-use super::drawn::{draw_cases, draw_levels, draw_of, of_orders};
-use super::files::{read_cases, topic_bank};
 use super::like::Like;
-use crate::arguments::{CaseArguments, Global, LimitArguments, ShapeArguments, TestArguments};
+use crate::arguments::{Global, LimitArguments, TestArguments};
 use crate::commands::campaign::{Agreement, BesideReplay, CampaignPlan, CaseSource, WantedCases};
-use crate::suites::OwnOptions;
 use crate::values::{AUTO_CASES_MAX, CaseCount};
 
 /// The topics that a command line names, read when they are first needed: their file may be standard input.

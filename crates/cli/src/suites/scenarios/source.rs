@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_campaign::Cases;
+use planproof_doors::scenarios::{cases_of, suite};
 use planproof_output::failure::Failure;
 use planproof_scenario::Scenarios;
 use planproof_suite::Suite;
 
-use super::{cases_of, suite};
 use crate::arguments::AllCasesArguments;
 use crate::commands::bench::fit;
 use crate::commands::campaign::{CampaignPlan, CaseSource, WantedCases};

@@ -1,8 +1,0 @@
-//! Files that suites bring for agents.
-
-pub(crate) use planproof_travel::suite::ShippedRoles;
-
-/// Files that describe the roles of a team and come with planproof.
-pub(crate) fn shipped_roles() -> impl Iterator<Item = &'static ShippedRoles> {
-    planproof_travel::suite::ROLES.iter().chain(&planproof_apibank::suite::ROLES)
-}
