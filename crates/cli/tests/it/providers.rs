@@ -146,6 +146,26 @@ fn a_file_of_providers_counts_beside_a_configuration_file() {
     assert!(!heads.is_empty() && heads.iter().all(|head| has_key(head)), "{heads:?}");
 }
 
+/// The same of a server that is named by its URL, whose key the command line names.
+#[test]
+fn a_key_for_a_server_counts_beside_a_configuration_file() {
+    let server = listener();
+    let place = Place::new();
+    let url = server.0.base_url();
+    place.write("planproof.toml", "[test]\ncases = 1\nactions = 3\n");
+    let (agent, key_for) = (format!("tools@mine={url}/m"), format!("{url}=GPU_API_KEY"));
+    for (words, is_sent) in
+        [(&["test", &*agent, "--key-for", &*key_for][..], true), (&["test", &*agent], false)]
+    {
+        let mut command = place.command(words);
+        command.env("GPU_API_KEY", KEY);
+        let run = Run::of(command, "").code(1);
+        assert!(run.err.contains("planproof.toml: ") && !run.err.contains(KEY), "{run:?}");
+        let heads = std::mem::take(&mut *server.1.lock().unwrap());
+        assert!(!heads.is_empty() && heads.iter().all(|head| has_key(head) == is_sent), "{heads:?}");
+    }
+}
+
 #[test]
 fn a_case_with_any_providers_key_is_refused() {
     let place = Place::new();
